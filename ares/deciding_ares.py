@@ -175,19 +175,19 @@ def regresses(config: AresConfig, task: Mapping[str, Any]) -> bool:
 
 
 def fast_path(
-    config: AresConfig, task: Mapping[str, Any], seen: Observed
+    config: AresConfig, task: Mapping[str, Any], observed: Observed
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """The fast router's expert per image, and whether it is sure enough: never on a closed path."""
     closed = config.ablation in ("vote", "l2", *SINGLE) or config.fast_confidence >= 1
     if closed or regresses(config, task):
-        return np.zeros(len(seen.fast), np.intp), np.zeros(len(seen.fast), bool)
-    return seen.fast.argmax(axis=1), seen.fast.max(axis=1) > config.fast_confidence
+        return np.zeros(len(observed.fast), np.intp), np.zeros(len(observed.fast), bool)
+    return observed.fast.argmax(axis=1), observed.fast.max(axis=1) > config.fast_confidence
 
 
 def decide_task(
     config: AresConfig,
     task: Mapping[str, Any],
-    seen: Observed,
+    observed: Observed,
     router: EscalationRouter | None,
     arbiter: Arbiter | None,
     images: Sequence[Any] | None,
@@ -197,20 +197,20 @@ def decide_task(
     Without the task's escalation `router` nothing is escalated; without an `arbiter`, the vision-language model that is
     shown the n PIL `images`, the vote replaces it.
     """
-    mode, n = config.ablation, len(seen.fast)
+    mode, n = config.ablation, len(observed.fast)
     unknown = np.full(n, np.nan)
     conditional = config.decisions >= 2
-    refused = refusals(config.gate, seen.gate)
+    refused = refusals(config.gate, observed.gate)
     if mode in SINGLE:
-        alone = seen.probabilities[:, config.kinds.index(mode)]
+        alone = observed.probabilities[:, config.kinds.index(mode)]
         route = [f"{FAST}:{mode}"] * n
         decided = Decided(alone.argmax(axis=1), alone.copy(), route, [""] * n, unknown, unknown.copy(), conditional)
     elif regresses(config, task):
-        chances = ordinal_probabilities(seen.value, task["cuts"], task.get("slope"))
-        label = cut(seen.value, task["cuts"])
-        decided = Decided(label, chances, [FUSION] * n, [""] * n, seen.value.copy(), unknown, conditional)
+        chances = ordinal_probabilities(observed.value, task["cuts"], task.get("slope"))
+        label = cut(observed.value, task["cuts"])
+        decided = Decided(label, chances, [FUSION] * n, [""] * n, observed.value.copy(), unknown, conditional)
     else:
-        decided = _routed(config, task, seen, router, arbiter, images, np.array(refused) == "")
+        decided = _routed(config, task, observed, router, arbiter, images, np.array(refused) == "")
     unsure = (decided.label >= 0) & (decided.probability.max(axis=1) < config.minimum_confidence)
     for row in np.flatnonzero(unsure).tolist() if mode not in SINGLE else []:
         decided.withhold(row, f"confidence below {config.minimum_confidence}")
@@ -223,15 +223,15 @@ def decide_task(
 def _routed(
     config: AresConfig,
     task: Mapping[str, Any],
-    seen: Observed,
+    observed: Observed,
     router: EscalationRouter | None,
     arbiter: Arbiter | None,
     images: Sequence[Any] | None,
     passed: NDArray[np.bool_],
 ) -> Decided:
     """Fast path, vote and escalation; only images that `passed` the gate are escalated."""
-    mode, n, probabilities = config.ablation, len(seen.fast), seen.probabilities
-    kind, sure = fast_path(config, task, seen)
+    mode, n, probabilities = config.ablation, len(observed.fast), observed.probabilities
+    kind, sure = fast_path(config, task, observed)
     pooled = ~sure
     label, probability = _unescalated(config, probabilities, kind, sure)
     route = [f"{FAST}:{config.kinds[k]}" if s else VOTE for k, s in zip(kind, sure, strict=True)]
@@ -243,17 +243,17 @@ def _routed(
     rows = np.flatnonzero(escalated & passed)
     asked = arbiter is not None and images is not None
     if task["arbiter"] == FUSION and mode not in ("l2", "no_fusion") and len(rows):
-        value[rows] = seen.value[rows]
+        value[rows] = observed.value[rows]
         label[rows] = cut(value[rows], task["cuts"])
         for row in rows:
             route[row] = f"{ESCALATED}:{FUSION}"
     elif mode == "l2" or (task["arbiter"] == "vlm" and mode != "no_vlm" and asked):
-        said: list[str | None] = [None] * len(rows)
+        answers: list[str | None] = [None] * len(rows)
         why = "no vision-language model was asked"
         if arbiter is not None and images is not None:
-            said = arbiter.answer([images[int(row)] for row in rows], task) if len(rows) else []
+            answers = arbiter.answer([images[int(row)] for row in rows], task) if len(rows) else []
             why = "the vision-language model gave no usable answer"
-        for row, answer in zip(rows, said, strict=True):
+        for row, answer in zip(rows, answers, strict=True):
             route[row] = f"{ESCALATED}:vlm" if answer is not None else ABSTAINED
             label[row] = task["labels"].index(answer) if answer is not None else -1
             reason[row] = "" if answer is not None else why
@@ -272,6 +272,6 @@ def _unescalated(
     if config.decisions >= 2:
         followed = (asked.argmax(axis=2) == voted[:, None])[:, :, None]
         mean = (asked * followed).sum(axis=1) / followed.sum(axis=1)
-    chosen = asked[np.arange(len(asked)), kind]
-    probability = np.where(sure[:, None], chosen, rounded(mean))
-    return np.where(sure, chosen.argmax(axis=1), voted), probability
+    answered = asked[np.arange(len(asked)), kind]
+    probability = np.where(sure[:, None], answered, rounded(mean))
+    return np.where(sure, answered.argmax(axis=1), voted), probability

@@ -69,9 +69,9 @@ def open_faces(settings: Mapping[str, Any]) -> FaceDetector | None:
     """
     if not settings:
         return None
-    known = list(inspect.signature(TransformersFaces).parameters)
-    if "source" not in settings or set(settings) - set(known):
-        raise FaceError(f"faces: {', '.join(sorted(settings))}. What is known: {', '.join(known)}; source is needed")
+    names = list(inspect.signature(TransformersFaces).parameters)
+    if "source" not in settings or set(settings) - set(names):
+        raise FaceError(f"faces: {', '.join(sorted(settings))}. What is known: {', '.join(names)}; source is needed")
     return TransformersFaces(**settings)
 
 
@@ -113,9 +113,9 @@ class TransformersFaces:
             self.processor = AutoImageProcessor.from_pretrained(source, backend="pil", **at)
             model = AutoModelForObjectDetection.from_pretrained(source, use_safetensors=True, **at)
         except (OSError, ValueError) as error:
-            said = str(error).strip().split("\n", 1)[0]
+            text = str(error).strip().split("\n", 1)[0]
             raise FaceError(
-                f"faces: {source} cannot be opened: {said}. It takes a checkpoint of an object detector of transformers"
+                f"faces: {source} cannot be opened: {text}. It takes a checkpoint of an object detector of transformers"
             ) from error
         numbers = {str(name).lower(): int(number) for number, name in model.config.id2label.items()}
         if label.lower() not in numbers:

@@ -51,9 +51,9 @@ def import_released(folder: Path, out: Path) -> AresModel:
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BuildError("OUT_IN_USE", str(out), "something else", "a new or empty folder", "name another --out")
-    named = [*(file for files in EXPERTS.values() for file in files.values()), FUSION, *ROUTERS]
-    if lacking := [file for file in named if not (folder / file).is_file()]:
-        raise BuildError("SOURCE_MISSING", str(folder), f"no {', '.join(lacking)}", f"{len(named)} files", _AGAIN)
+    names = [*(file for files in EXPERTS.values() for file in files.values()), FUSION, *ROUTERS]
+    if lacking := [file for file in names if not (folder / file).is_file()]:
+        raise BuildError("SOURCE_MISSING", str(folder), f"no {', '.join(lacking)}", f"{len(names)} files", _AGAIN)
     read = {task: {kind: _read(folder / file) for kind, file in files.items()} for task, files in EXPERTS.items()}
     layers = _linear(_read(folder / FUSION), folder / FUSION)
     backbones: dict[str, dict[str, Any]] = {}
@@ -77,7 +77,7 @@ def import_released(folder: Path, out: Path) -> AresModel:
             fusion_hidden=[len(weight) for weight, _ in layers[:-1]],
             fusion_norm=False,
             decisions=DECISIONS,
-            training={"name": "released by IRIS' authors", "files": {file: file_hash(folder / file) for file in named}},
+            training={"name": "released by IRIS' authors", "files": {file: file_hash(folder / file) for file in names}},
         )
     )
     for (task, kind), whole in wholes.items():

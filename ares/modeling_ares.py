@@ -103,14 +103,14 @@ class AresModel(PreTrainedModel):
 
     def expert(self, task: str, kind: str) -> Expert:
         """One expert."""
-        chosen = self.experts[expert_name(task, kind)]
-        assert isinstance(chosen, Expert)
-        return chosen
+        expert = self.experts[expert_name(task, kind)]
+        assert isinstance(expert, Expert)
+        return expert
 
     def stem(self, task: str, kind: str) -> nn.Module:
         """The stem of an expert: its own one, else that which tasks share."""
-        own = expert_name(task, kind)
-        return self.stems[own if own in self.stems else kind]
+        stem = expert_name(task, kind)
+        return self.stems[stem if stem in self.stems else kind]
 
     def _stems(self, kind: str) -> list[nn.Module]:
         """The stems of a kind, each once, the shared one first."""
@@ -156,36 +156,36 @@ class AresModel(PreTrainedModel):
         `pixel_values`: (n, 3, s, s) in [0, 1]; `everything`: run all parts on all images, for `route` under other
         thresholds and ablations than the configuration's.
         """
-        seen = self._passes(pixel_values, everything, self.config.tile)
+        parts = self._passes(pixel_values, everything, self.config.tile)
         if self.config.tile == 1:  # every image has passed alone already
-            return {name: part.rounded() for name, part in seen.items()}
-        unsure = np.flatnonzero(np.any([near_the_middle(part.numbers).any(axis=1) for part in seen.values()], axis=0))
+            return {name: part.rounded() for name, part in parts.items()}
+        unsure = np.flatnonzero(np.any([near_the_middle(part.numbers).any(axis=1) for part in parts.values()], axis=0))
         if len(unsure):
             alone = self._passes(pixel_values[torch.as_tensor(unsure, device=pixel_values.device)], everything, 1)
-            for name, part in seen.items():
+            for name, part in parts.items():
                 part.replace(unsure, alone[name])
-        return {name: part.rounded() for name, part in seen.items()}
+        return {name: part.rounded() for name, part in parts.items()}
 
     def _passes(self, pixel_values: torch.Tensor, everything: bool, tile: int) -> dict[str, Observed]:
         """Unrounded observations in passes of `tile` images; on a CPU several run side by side."""
         if tile > 1 and len(pixel_values) <= tile:
             return self._observe(pixel_values, everything, tile)
-        seen = side_by_side(lambda part: self._observe(part, everything, tile), split(pixel_values, tile))
-        return {name: joined([part[name] for part in seen]) for name in seen[0]}
+        observed = side_by_side(lambda part: self._observe(part, everything, tile), split(pixel_values, tile))
+        return {name: joined([part[name] for part in observed]) for name in observed[0]}
 
     @torch.inference_mode()
     def _observe(self, pixel_values: torch.Tensor, everything: bool, tile: int) -> dict[str, Observed]:
         """Unrounded observations, one pass after the other."""
         n, kinds = len(pixel_values), self.config.kinds
         mode = self.config.ablation
-        seen = {}
+        observed = {}
         chances = self._fast(pixel_values, mode, everything, tile)
         gate = np.full((n, len(OUTCOMES) if self.gate is not None else 0), np.nan)
         needed: dict[str, NDArray[np.bool_]] = {}
         for task in self.config.tasks:
             name, shape = task["name"], (n, len(kinds), len(task["labels"]))
-            seen[name] = Observed(chances[name], np.full(shape, np.nan), np.full(n, np.nan), gate)
-            kind, sure = fast_path(self.config, task, seen[name].rounded())
+            observed[name] = Observed(chances[name], np.full(shape, np.nan), np.full(n, np.nan), gate)
+            kind, sure = fast_path(self.config, task, observed[name].rounded())
             needed[name] = np.stack([~sure | (kind == place) | everything for place in range(len(kinds))])
         if mode in SINGLE and not everything:
             for mask in needed.values():
@@ -209,27 +209,27 @@ class AresModel(PreTrainedModel):
                     continue
                 own = hidden[self.stem(name, kind)][torch.as_tensor(mine, device=pixel_values.device)]
                 embedding, logits = _tiled(self.expert(name, kind), own, tile)
-                seen[name].probabilities[rows[mine], place] = _chances(logits)
+                observed[name].probabilities[rows[mine], place] = _chances(logits)
                 if name in pooled:
                     answering = torch.as_tensor(pooled[name][rows[mine]], device=embedding.device)
                     embeddings[name].append(embedding[answering])
         for name, parts in embeddings.items():
             if pooled[name].any():
                 value = _tiled(self.fusion[name], torch.cat(parts, dim=-1), tile)[0]
-                seen[name].value[pooled[name]] = value.float().double().cpu().numpy()
-        return seen
+                observed[name].value[pooled[name]] = value.float().double().cpu().numpy()
+        return observed
 
     @torch.inference_mode()
-    def route(self, seen: Mapping[str, Observed], images: Sequence[Any] | None = None) -> dict[str, Decided]:
+    def route(self, observed: Mapping[str, Observed], images: Sequence[Any] | None = None) -> dict[str, Decided]:
         """Decide from observations, under the configuration's thresholds and ablation.
 
-        `seen`: from `observe`, with this configuration or with everything; `images`: as in `decide`.
+        `observed`: from `observe`, with this configuration or with everything; `images`: as in `decide`.
         """
         return {
             task["name"]: decide_task(
                 self.config,
                 task,
-                seen[task["name"]],
+                observed[task["name"]],
                 self.escalation.get(task["name"]),
                 self.arbiter,
                 images,

@@ -62,8 +62,8 @@ def _to_rgb(image: Image.Image, notes: set[str]) -> Image.Image:
         if mode != "F" and values.min() >= 0 and values.max() <= 65535:
             values = values.astype(np.uint16)
         return Image.fromarray(eight_bits(values)).convert("RGB")
-    named = {"1": "greyscale", "L": "greyscale", "LA": "greyscale", "La": "greyscale", "CMYK": "cmyk"}
-    notes.update({named.get(mode, "palette")} if mode in named or mode in ("P", "PA") else ())
+    kinds = {"1": "greyscale", "L": "greyscale", "LA": "greyscale", "La": "greyscale", "CMYK": "cmyk"}
+    notes.update({kinds.get(mode, "palette")} if mode in kinds or mode in ("P", "PA") else ())
     if mode in ("LA", "La", "PA", "RGBA", "RGBa") or "transparency" in image.info:
         layered = (image.convert("LA") if mode == "La" else image).convert("RGBA")
         if layered.getchannel("A").getextrema() != (255, 255):

@@ -34,13 +34,13 @@ def open_vlm(settings: Mapping[str, Any]) -> ArbiterAsking | None:
     if not settings:
         return None
     kind: Any = EndpointVlm if "endpoint" in settings else LocalVlm
-    known = list(inspect.signature(kind).parameters)
-    if unknown := sorted(set(settings) - set(known)):
-        raise ArbiterError(f"vlm: {', '.join(unknown)} is not known here. {kind.__name__} takes {', '.join(known)}")
+    names = list(inspect.signature(kind).parameters)
+    if unknown := sorted(set(settings) - set(names)):
+        raise ArbiterError(f"vlm: {', '.join(unknown)} is not known here. {kind.__name__} takes {', '.join(names)}")
     try:
         arbiter: ArbiterAsking = kind(**settings)
     except TypeError as error:
-        raise ArbiterError(f"vlm: {error}. {kind.__name__} takes {', '.join(known)}") from error
+        raise ArbiterError(f"vlm: {error}. {kind.__name__} takes {', '.join(names)}") from error
     return arbiter
 
 
@@ -82,9 +82,9 @@ class LocalVlm(ArbiterAsking):
                 source, dtype=getattr(torch, self.dtype), use_safetensors=True, **at
             )
         except (OSError, ValueError) as error:
-            said = str(error).strip().split("\n", 1)[0]
+            text = str(error).strip().split("\n", 1)[0]
             raise ArbiterError(
-                f"vlm: {source} cannot be opened: {said}. It takes an image-text-to-text checkpoint of transformers "
+                f"vlm: {source} cannot be opened: {text}. It takes an image-text-to-text checkpoint of transformers "
                 "with safetensors, tokenizer and image processor"
             ) from error
         self.model: Any = model.eval().to(self.device)
@@ -128,8 +128,8 @@ class LocalVlm(ArbiterAsking):
         if placeholder is None:
             raise ArbiterError(f"vlm: the chat template of {self.source} has no place for an image; name another model")
         start, end = (getattr(self.tokenizer, f"{side}_image_token", None) or "" for side in ("start", "end"))
-        seen = f"{start}{token * (int(self.model.config.image_seq_length) * parts)}{end}"
-        ids = self.tokenizer(text.replace(placeholder, seen), add_special_tokens=False)["input_ids"]
+        picture = f"{start}{token * (int(self.model.config.image_seq_length) * parts)}{end}"
+        ids = self.tokenizer(text.replace(placeholder, picture), add_special_tokens=False)["input_ids"]
         return torch.tensor([ids], device=self.device)
 
     def _generate(self, tokens: torch.Tensor, pixels: torch.Tensor) -> list[str]:

@@ -17,15 +17,15 @@ LOCAL_RANKS = ("LOCAL_RANK", "SLURM_LOCALID")
 """Variables with the rank among the processes of one machine, in the same order."""
 
 
-def read_part(named: str = "", variables: Mapping[str, str] = os.environ) -> str:
+def read_part(text: str = "", variables: Mapping[str, str] = os.environ) -> str:
     """The part that is named, or for '' the one of a launcher's rank; '' for the whole, which 0/1 names too.
 
     BuildError PART_INVALID.
     """
     ranks = [f"{variables[rank]}/{variables[size]}" for rank, size in RANKS if {rank, size} <= variables.keys()]
-    part = named or next(iter(ranks), "0/1")
+    part = text or next(iter(ranks), "0/1")
     if not re.fullmatch(r"\d{1,6}/\d{1,6}", part) or not int(part.partition("/")[0]) < int(part.partition("/")[2]):
-        where = "--part" if named else "the launcher's rank"
+        where = "--part" if text else "the launcher's rank"
         mend = "name it so, or 0/1 for the whole"
         raise BuildError("PART_INVALID", where, part, "I/N with I from 0 to N - 1, such as 0/8", mend)
     return "" if part.partition("/")[2] == "1" else part

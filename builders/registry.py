@@ -109,9 +109,9 @@ def figures(benchmark: str) -> tuple[PrintedCell, ...]:
     footnotes = {(row["model"], row["score"]): row for row in table("footnotes") if row["benchmark"] == benchmark}
 
     def cells(printed: Printed) -> Iterator[PrintedCell]:
-        known = {"model", printed.cohort, *printed.keys}
+        columns = {"model", printed.cohort, *printed.keys}
         for line in table(printed.file):
-            for column in (column for column in line if column not in known):
+            for column in (column for column in line if column not in columns):
                 model = printed.model(line, column)
                 cohort = line[printed.cohort] if printed.cohort else printed.cohort_of(model)
                 row = " / ".join(line[key] for key in printed.keys)

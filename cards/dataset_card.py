@@ -265,17 +265,17 @@ def _cell(text: str) -> str:
 def _counts(counts: Mapping[str, int], limit: int = 10) -> str:
     """Rows per label, or number of labels and range if there are many. Unlabelled rows are counted apart, as `none`."""
     none = [f"none {counts['']}"] if counts.get("") else []
-    named = {name: number for name, number in counts.items() if name}
-    if len(named) <= limit:
-        return ", ".join([*(f"{name} {number}" for name, number in named.items()), *none])
-    return ", ".join([f"{len(named)} labels, {_range(named.values())} each", *none])
+    present = {name: number for name, number in counts.items() if name}
+    if len(present) <= limit:
+        return ", ".join([*(f"{name} {number}" for name, number in present.items()), *none])
+    return ", ".join([f"{len(present)} labels, {_range(present.values())} each", *none])
 
 
 def _joint(joint: Mapping[str, int]) -> str:
     if len(joint) > 18:
         return f"{len(joint)} with rows, {_range(joint.values())} each."
-    named = (" / ".join(label or "none" for label in name.split(" / ")) for name in joint)
-    return ", ".join(f"{name} {number}" for name, number in zip(named, joint.values(), strict=True)) + "."
+    titles = (" / ".join(label or "none" for label in name.split(" / ")) for name in joint)
+    return ", ".join(f"{name} {number}" for name, number in zip(titles, joint.values(), strict=True)) + "."
 
 
 def _range(numbers: Iterable[int]) -> str:

@@ -199,8 +199,8 @@ def submission_of(
     if benchmark not in ("", submission.meta.benchmark):
         raise UsageError(f"The answers are to {submission.meta.benchmark}, not to {benchmark}.")
     for name in ("limit", "text_only"):
-        if about.get(name) and about[name] != (said := submission.meta.generation.get(name)):
-            raise UsageError(f"{name} is {about[name]}, and the submission says {said}; leave it out.")
+        if about.get(name) and about[name] != (setting := submission.meta.generation.get(name)):
+            raise UsageError(f"{name} is {about[name]}, and the submission says {setting}; leave it out.")
     return submission
 
 
@@ -224,8 +224,8 @@ def check_answers(
     """
     place = "answers"
     if isinstance(answers, str | Path):
-        if named := address(answers):
-            raise UsageError(f"{named} is an address. Expected: a file or folder; download it and name that.")
+        if url := address(answers):
+            raise UsageError(f"{url} is an address. Expected: a file or folder; download it and name that.")
         answers = Path(answers).expanduser()
         if answers.suffix == ".eval" and answers.is_file():
             need_packages("run", "inspect_ai")
@@ -263,7 +263,7 @@ def check_answers(
     tools = {"judgements": ("judge", judge), "annotations": ("labels", labels)}
     part = {} if limit is None else {"limit": limit, "stratified": False}
     generation = part | ({"text_only": True} if text_only else {})
-    meta = _meta(bench, revision, model, dict(named for table, named in tools.items() if table in rows), generation)
+    meta = _meta(bench, revision, model, dict(tool for table, tool in tools.items() if table in rows), generation)
     checked = {name: check_table(name, read, meta, bench, LIMITS, faults) for name, read in rows.items()}
     checked = {name: table for name, table in checked.items() if table.num_rows}
     if not checked and not faults.all():

@@ -106,7 +106,7 @@ def run(
     if on_error not in ("raise", "keep"):
         raise UsageError(f"on_error is {on_error!r}. Expected: 'raise' or 'keep'.")
     with _in_arguments(run):
-        chosen = ChosenPart(
+        part_to_ask = ChosenPart(
             *(benchmark, data, tuple(tasks), limit, stratified, seed, prefix, text_only, dataset_revision, form),
             as_authors=as_authors,
             part=read_part(part, {}),
@@ -114,7 +114,7 @@ def run(
         answering = _model(model, name, workers, batch, on_error, settings)
         with tempfile.TemporaryDirectory(prefix="fairspace-") as scratch, watched() as tell:
             out = Path(scratch) / "answers" if folder is None else Path(folder).expanduser().absolute()
-            asked = RunSettings(chosen, part_folder(out, chosen.part), answering, about=ModelFacts(name))
+            asked = RunSettings(part_to_ask, part_folder(out, part_to_ask.part), answering, about=ModelFacts(name))
             outcome = _apart(asked, tell)
             if any(stage.requests for stage in outcome.stages):
                 answers = read_submission(outcome.out)
@@ -198,9 +198,9 @@ def _model(
     on_error: Literal["raise", "keep"],
     settings: dict[str, Any],
 ) -> ModelSettings:
-    known = [field.name for field in fields(ModelSettings)]
-    for unknown in (name for name in settings if name not in known):
-        close = did_you_mean(unknown, [*inspect.signature(run).parameters, *known])
+    names = [field.name for field in fields(ModelSettings)]
+    for unknown in (name for name in settings if name not in names):
+        close = did_you_mean(unknown, [*inspect.signature(run).parameters, *names])
         raise UsageError(f"unknown argument {unknown!r}{close}. See fs.run's arguments and settings.")
     need_models(model if isinstance(model, str) else "")
     if isinstance(model, str):
@@ -211,6 +211,6 @@ def _model(
         raise UsageError(f"The model is {type(model).__name__}. Expected: a function of a prompt, or a name.")
     if settings:
         raise UsageError(f"{', '.join(settings)}: these settings are for a named model; write them into your function.")
-    named = f"python/{name or getattr(model, '__name__', type(model).__name__)}"
-    how = {"function": model, "workers": workers, "batch": batch, "on_error": on_error}
-    return ModelSettings(named, connections=max(16, 2 * workers * max(1, batch)), arguments=how)
+    address = f"python/{name or getattr(model, '__name__', type(model).__name__)}"
+    about_function = {"function": model, "workers": workers, "batch": batch, "on_error": on_error}
+    return ModelSettings(address, connections=max(16, 2 * workers * max(1, batch)), arguments=about_function)

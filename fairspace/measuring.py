@@ -54,13 +54,13 @@ class Measured:
         return self.gaps.loc[name or self.gaps.index[0]]
 
     def _table(self) -> Table:
-        named = len(self.overall) > 1
+        several = len(self.overall) > 1
         rows = [
             [*([at] if isinstance(at, str) else at), *_cells(row)]
             for place, frame in (("all", self.overall), ("", self.by_group), ("widest gap", self.gaps))
-            for at, row in zip(_places(place, frame.index, named), frame.to_dict("records"), strict=True)
+            for at, row in zip(_places(place, frame.index, several), frame.to_dict("records"), strict=True)
         ]
-        return Table(["group", *(["name"] if named else []), "value", "interval", "valid", "note"], rows)
+        return Table(["group", *(["name"] if several else []), "value", "interval", "valid", "note"], rows)
 
     def __repr__(self) -> str:
         return f"{wrapped(self.about + self._left_out())}\n\n{self._table().to_text()}"
@@ -70,10 +70,10 @@ class Measured:
 
     def _left_out(self) -> str:
         lines = [(key, [*map(str, rows[:8]), *["..."] * (len(rows) > 8)]) for key, rows in self.without_group.items()]
-        told = (
+        sentences = (
             f" In no group: {len(self.without_group[key])} rows without {key!r}: {', '.join(at)}." for key, at in lines
         )
-        return "".join(told)
+        return "".join(sentences)
 
 
 def swaps(
@@ -150,19 +150,19 @@ def measure(
         raise UsageError("missing= has no group; give missing answers as rows with an empty cell.")
 
     def column(name: str, use: str) -> list[Any]:
-        if name not in (known := [str(each) for each in parts[0].columns]):
-            raise UsageError(f"No column {name!r} for {use}{did_you_mean(name, known)}. Columns: {', '.join(known)}.")
+        if name not in (there := [str(each) for each in parts[0].columns]):
+            raise UsageError(f"No column {name!r} for {use}{did_you_mean(name, there)}. Columns: {', '.join(there)}.")
         return [cell for part in parts for cell in listed(part.columns[name])]
 
     named = arguments["groups"] if isinstance(arguments.get("groups"), str) else "groups"
     for name in {*module.about.columns, *(COLUMNS & {*arguments})}:
-        given, kind = arguments.get(name, name), module.about.columns.get(name, "")
-        if isinstance(given, str) or kind:
-            entries = column(given, name) if isinstance(given, str) else listed(given)
+        argument, kind = arguments.get(name, name), module.about.columns.get(name, "")
+        if isinstance(argument, str) or kind:
+            entries = column(argument, name) if isinstance(argument, str) else listed(argument)
             arguments[name] = words(entries, name not in _COMPARED) if kind in ("", "string") else cells(entries)
     for name in _NAMES & {*arguments} - {*module.about.columns}:
-        given = arguments[name]
-        arguments[name] = words(given) if isinstance(given, list | tuple) and None not in given else given
+        argument = arguments[name]
+        arguments[name] = words(argument) if isinstance(argument, list | tuple) and None not in argument else argument
     labels = [words(column(key, "by")) for key in keys]
     together = words(column(clusters, "clusters")) if clusters else None
     bare = {key: [row for row, word in enumerate(label) if not word] for key, label in zip(keys, labels, strict=True)}
@@ -191,11 +191,11 @@ def measure(
         gaps[name] = _row(gap | {"reason": why}) | ends
     rows = {(*group, name): _row(part[name]) for group, part in zip(groups, by_key, strict=True) for name in part}
     rates = {name.removeprefix("by_group."): whole.pop(name) for name in [*whole] if name.startswith("by_group.")}
-    known = {name: number_of(value) for name, value in rates.items() if name not in results[0].get("left_out", ())}
-    known = {name: number for name, number in known.items() if not math.isnan(number)}
+    shown = {name: number_of(value) for name, value in rates.items() if name not in results[0].get("left_out", ())}
+    shown = {name: number for name, number in shown.items() if not math.isnan(number)}
     compared = {"class": results[0]["class"]} if "class" in results[0] else {}
-    if len(known) > 1:
-        compared |= {"high": max(known, key=lambda name: known[name]), "low": min(known, key=lambda name: known[name])}
+    if len(shown) > 1:
+        compared |= {"high": max(shown, key=lambda name: shown[name]), "low": min(shown, key=lambda name: shown[name])}
     if rates:
         keys, rows = [named], {(name, ""): _row(value) for name, value in rates.items()}
     index = pd.MultiIndex.from_tuples(rows, names=[*keys, "name"]) if rows else None
@@ -205,11 +205,11 @@ def measure(
     return Measured(about, overall, by_group, pd.DataFrame(gaps).T, {key: rows for key, rows in bare.items() if rows})
 
 
-def _places(place: str, index: Any, named: bool) -> list[Any]:
+def _places(place: str, index: Any, with_names: bool) -> list[Any]:
     """Group and name of each row, the group alone where the metric has one value."""
     if place:
-        return [(place, name) if named else place for name in index]
-    return [(_shown(at[:-1]), at[-1]) if named else _shown(at) for at in index]
+        return [(place, name) if with_names else place for name in index]
+    return [(_shown(at[:-1]), at[-1]) if with_names else _shown(at) for at in index]
 
 
 def _metric(name: str) -> Any:

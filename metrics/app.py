@@ -73,7 +73,7 @@ def first_example(metric: Any) -> dict[str, Any]:
 
     shown = SimpleNamespace(features=metric.features, compute=compute)
     examples = DocTestParser().get_doctest(metric.inputs_description, {"metric": shown}, "page", None, None)
-    examples.examples = [one for one in examples.examples if not one.source.startswith(("import ", "metric = "))]
+    examples.examples = [each for each in examples.examples if not each.source.startswith(("import ", "metric = "))]
     DocTestRunner(verbose=False).run(examples, out=lambda text: None)
     return calls[0]
 

@@ -113,8 +113,8 @@ def encode(column: Sequence[Any], what: str, names: Sequence[str], *, missing: b
         row = next(i for i, x in enumerate(column) if not isinstance(x, Hashable) or x not in places)
     close = get_close_matches(str(column[row]), names, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
-    known = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "") or "a word"
-    raise MetricInputError("METRIC_UNKNOWN_LABEL", f"{what}[{row}] is {column[row]!r}{hint}; expected one of: {known}")
+    words = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "") or "a word"
+    raise MetricInputError("METRIC_UNKNOWN_LABEL", f"{what}[{row}] is {column[row]!r}{hint}; expected one of: {words}")
 
 
 def numbers(column: Sequence[Any], what: str, minimum: float, maximum: float) -> Floats:

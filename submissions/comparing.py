@@ -132,9 +132,9 @@ def remarks(results: Sequence[Result], names: Sequence[str]) -> list[str]:
         if same_questions(results[0], result) and answers < expected:
             sentences.append(f"{names[0]} and {name} answered the same {answers:,} of {expected:,} questions.")
         elif lacks and not same_questions(results[0], result):
-            told = f" ({counts[0][0]:,} and {answers:,} of {expected:,})" if expected else ""
+            note = f" ({counts[0][0]:,} and {answers:,} of {expected:,})" if expected else ""
             sentences.append(
-                f"{names[0]} and {name} did not answer the same questions{told}: a difference that the missing answers "
+                f"{names[0]} and {name} did not answer the same questions{note}: a difference that the missing answers "
                 "could explain is not significant, and its interval allows for them."
             )
     return sentences
@@ -333,8 +333,8 @@ class Comparison:
                 missing = "; ".join(f"{of} {words}" for of, words in both if words)
                 ideal, is_right = bench.ideal(name, base.standard), name not in raw and bench.higher_is_better
                 best = math.inf if ideal is None and is_right else None if ideal is None else ideal.number
-                named = best is not None and name != base.scored.ranking and not (ideal and ideal.mixed)
-                quality = "" if not named else "right" if ideal is None else "even"
+                has_best = best is not None and name != base.scored.ranking and not (ideal and ideal.mixed)
+                quality = "" if not has_best else "right" if ideal is None else "even"
                 better, clear = _nearer(value, other, best, same_questions(base, result))
                 numbers = (value.value, other.value, between.get(name), p.get(name))
                 title = bench.describe(name) or name
@@ -410,12 +410,12 @@ class Comparison:
         """Each difference with its interval as an SVG figure; 0 is no difference."""
         from fairspace.submissions.show.figure import difference_strips
 
-        known = [
+        values = [
             (self._named(line), between.value, (between.low, between.high), between.ratio, line.verdict)
             for line in self.lines
             if (between := line.difference) is not None
         ]
-        return difference_strips(known, f"Differences to {self.model_names[0]}")
+        return difference_strips(values, f"Differences to {self.model_names[0]}")
 
     def _named(self, line: ComparedValue) -> str:
         return f"{line.title}, {line.model}" if len(self.results) > 2 else line.title

@@ -147,9 +147,9 @@ def need_packages(extra: str, *modules: str) -> None:
         raise UsageError(f"{absent} not installed: {install_command(extra)}.")
 
 
-def need_labeller(named: str) -> None:
+def need_labeller(labeller: str) -> None:
     """UsageError if what this labeller runs on is not installed."""
-    scheme = named.partition("?")[0].partition(":")[0]
+    scheme = labeller.partition("?")[0].partition(":")[0]
     if scheme == "vlm":
         need_packages("run", "inspect_ai", "openai", "torch", "transformers")
     elif scheme in ("clip", "fairface", "uniface", "deepface"):
@@ -158,7 +158,7 @@ def need_labeller(named: str) -> None:
         need_packages("ares", "torch", "transformers", "xgboost", "safetensors")
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, words: Iterable[str]) -> str:
     """' (did you mean ...?)' for the closest known word, or ''."""
-    close = get_close_matches(word, list(known), n=1)
+    close = get_close_matches(word, list(words), n=1)
     return f" (did you mean {close[0]!r}?)" if close else ""

@@ -66,8 +66,8 @@ def aggregate(result: Result) -> dict[str, Any]:
         if value.name in limits:
             low, high = (f"{n}inity".title() if abs(n) == float("inf") else n for n in limits[value.name])
             metric |= {"score_type": "continuous", "min_score": low, "max_score": high}
-        named = {"evaluation_name": value.name, "source_data": source, "metric_config": metric}
-        results.append({**named, "score_details": _score(value), "generation_config": asked})
+        entry = {"evaluation_name": value.name, "source_data": source, "metric_config": metric}
+        results.append({**entry, "score_details": _score(value), "generation_config": asked})
     lacking = {value.name: f"{value.state}: {value.reason}" for value in every.values() if value.value is None}
     details = {key: text for key, text in result.signature.items() if key not in ("fairspace", "sketch")}
     is_open = {None: UNKNOWN, True: "open_weights", False: "closed_weights"}[meta.get("open_weights")]
@@ -133,18 +133,18 @@ def generation(result: Result) -> dict[str, Any]:
     asked = {name for stage in stages for name in stage.get("tasks", ())}
     longest = max((task.max_tokens for task in benchmark(result.benchmark).tasks if task.name in asked), default=0)
     default = "not set: the model's default" if stages else "not stated"
-    known: dict[str, Any] = {"temperature": default, "max_tokens": longest or "not stated"}
+    settings_known: dict[str, Any] = {"temperature": default, "max_tokens": longest or "not stated"}
     for settings in (*(stage.get("settings", {}) for stage in stages), result.meta.get("generation") or {}):
-        known |= {name: setting for name, setting in settings.items() if setting is not None}
-    return known
+        settings_known |= {name: setting for name, setting in settings.items() if setting is not None}
+    return settings_known
 
 
 def _generation_config(result: Result) -> dict[str, Any]:
     """The schema's settings: a temperature always, null for the model's default; all others as texts."""
-    known = generation(result)
+    settings = generation(result)
     kinds = {"temperature": (int, float), "top_p": (int, float), "max_tokens": (int,)}
-    numbers = {name: n for name, kind in kinds.items() if type(n := known.get(name)) in kind and (n or kind[1:])}
-    details = {name: str(setting) for name, setting in known.items() if name not in numbers}
+    numbers = {name: n for name, kind in kinds.items() if type(n := settings.get(name)) in kind and (n or kind[1:])}
+    details = {name: str(setting) for name, setting in settings.items() if name not in numbers}
     return {"generation_args": {"temperature": None, **numbers}, "additional_details": details}
 
 

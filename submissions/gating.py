@@ -226,9 +226,9 @@ def gate(
     asked_alone, checks = base is None and most is None, []
     ours_below, theirs_below = (() if asked_alone else _below(tested)), (() if base is None else _below(base))
     floors = ours_below if theirs_below is not None and len(ours_below or ()) > len(theirs_below) else ()
-    for name, ideal, known in zip(names, ideals, chances, strict=True):
+    for name, ideal, chance_known in zip(names, ideals, chances, strict=True):
         numbers = _number(tested, name), None if base is None else _number(base, name)
-        p = next(corrected) if known else None
+        p = next(corrected) if chance_known else None
         verdict: Verdict = "measured" if asked_alone and numbers[0] is not None else "not enough data"
         if p is not None:
             verdict = _verdict(*(chance < LEVEL for chance in p), bool(floors))
@@ -307,12 +307,12 @@ def _unknown(name: str, tested: Result, base: Result | None, floors: Sequence[st
 
 
 def _ideal(result: Result, name: str) -> Ideal:
-    known = {**result.values, **result.scored.shown}
-    if name not in known:
-        raise UsageError(f"{result.benchmark} has no value {name!r}{did_you_mean(name, known)}.")
+    values = {**result.values, **result.scored.shown}
+    if name not in values:
+        raise UsageError(f"{result.benchmark} has no value {name!r}{did_you_mean(name, values)}.")
     bench = find_benchmark(result.benchmark)
     ideal = bench.ideal(name, result.standard)
-    if ideal is None and (even := known[name].numbers().get(EVEN)) is not None:
+    if ideal is None and (even := values[name].numbers().get(EVEN)) is not None:
         return Ideal(even, "either")
     if ideal is None and name in result.scored.shown:
         return Ideal(None, "below" if bench.higher_is_better else "above")
@@ -372,10 +372,10 @@ def _about_value(result: Result, score: DrawnScore) -> DrawnScore:
 
     Replicates of sizes near a floor are larger than the sizes, so their scores lie, and vary, at smaller numbers.
     """
-    known = score.draws[np.isfinite(score.draws)]
-    if not find_benchmark(result.benchmark).scoring.logarithmic or min(score.value, *known, 1.0) <= 0:
+    draws = score.draws[np.isfinite(score.draws)]
+    if not find_benchmark(result.benchmark).scoring.logarithmic or min(score.value, *draws, 1.0) <= 0:
         return score
-    return score._replace(draws=score.draws * (score.value / np.exp(np.log(known).mean())))
+    return score._replace(draws=score.draws * (score.value / np.exp(np.log(draws).mean())))
 
 
 def _moved(score: DrawnScore, by: float) -> DrawnScore:
@@ -400,17 +400,17 @@ def hold_against(tested: Result, limits: Sequence[tuple[str, str, float]]) -> li
 
     Errors: UsageError for an unknown value, or the distance of one whose ideal is no number.
     """
-    known = {**tested.values, **tested.scored.shown}
+    values = {**tested.values, **tested.scored.shown}
     raw = [name for name, _, _ in limits if name not in tested.scored.shown]
     drawn, chances, inside = drawn_scores(tested.benchmark, [tested], tested.standard, raw)[0], [], []
     for name, kind, number in limits:
-        if name not in known:
-            raise UsageError(f"{tested.benchmark} has no value {name!r}{did_you_mean(name, known)}.")
+        if name not in values:
+            raise UsageError(f"{tested.benchmark} has no value {name!r}{did_you_mean(name, values)}.")
         ideal = _ENDS.get(kind) or find_benchmark(tested.benchmark).ideal(name, tested.standard)
         if ideal is None or ideal.number is None:
             raise UsageError(f"{name} has no number as its ideal, so no distance; give its least or most.")
         _check_scale(tested, name, kind, number, ideal)
-        score, about = drawn.get(name) or _of_error(known[name]), known[name].uncertainty
+        score, about = drawn.get(name) or _of_error(values[name]), values[name].uncertainty
         end = -number if kind == "least" else number
         limit = None if score is None else DrawnScore(end, end, np.full(len(score.draws), end))
         chances.append(_chances(_away(score, ideal), limit, 0.0, True) if score and limit else None)
@@ -422,7 +422,7 @@ def hold_against(tested: Result, limits: Sequence[tuple[str, str, float]]) -> li
         p = next(corrected) if chance else None
         verdict = "not enough data" if p is None else _verdict(*(each < LEVEL for each in p))
         verdict = "no difference shown" if verdict == "better" and not within else verdict
-        checks.append(Check(name, kind, known[name].value, number, None if p is None else p[0], verdict))
+        checks.append(Check(name, kind, values[name].value, number, None if p is None else p[0], verdict))
     return checks
 
 

@@ -23,8 +23,8 @@ def named(text: str) -> tuple[Benchmark, Any]:
     """The standard named `BENCHMARK/NAME`. UsageError: no such benchmark or standard."""
     name, _, standard = text.partition("/")
     if not standard:
-        known = [f"{bench}/{text}" for bench in NAMES if text in benchmark(bench).standards]
-        raise UsageError(f"Name a standard as BENCHMARK/NAME, for example {(known or ['iris/inaugural'])[0]}.")
+        names = [f"{bench}/{text}" for bench in NAMES if text in benchmark(bench).standards]
+        raise UsageError(f"Name a standard as BENCHMARK/NAME, for example {(names or ['iris/inaugural'])[0]}.")
     bench = benchmark(name)
     return bench, find_standard(bench, standard)
 
@@ -96,7 +96,7 @@ def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tup
     """Every field in which two documents differ, with its value in each or `ABSENT`, in the order of the first."""
     before, other = dict(fields(first)), dict(fields(second))
     both = [(name, before.get(name, ABSENT), other.get(name, ABSENT)) for name in dict.fromkeys([*before, *other])]
-    return [found for found in both if found[1] != found[2]]
+    return [difference for difference in both if difference[1] != difference[2]]
 
 
 @dataclass(frozen=True)

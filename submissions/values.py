@@ -77,8 +77,8 @@ class Value:
         nested: Any = self.evidence
         for key in path:
             nested = nested.get(key) if isinstance(nested, dict) else None
-        known = nested.items() if isinstance(nested, Mapping) else ()
-        return {str(name): float(number) for name, number in known if isinstance(number, int | float)}
+        numbers = nested.items() if isinstance(nested, Mapping) else ()
+        return {str(name): float(number) for name, number in numbers if isinstance(number, int | float)}
 
     def sure(self, show: Callable[[float], str], *further: str) -> str:
         """' (95 %: 30 to 40; 10 to 70 with what is missing; even: 50)': its interval, its bounds, `further`; or ''."""
@@ -114,10 +114,10 @@ class Value:
             raise ValueError(f"{loaded.name}: counts that are no counts")
         if loaded.valid > loaded.expected:
             raise ValueError(f"{loaded.name}: more valid samples than expected ones")
-        known = [x for x in (loaded.low, loaded.value, loaded.high) if x is not None]
-        slack = _SLACK * max(1.0, *map(abs, known)) if known else 0.0
-        if any(less > more + slack for less, more in pairwise(known)):
-            raise ValueError(f"{loaded.name}: {known} is not in the order low, value, high")
+        ends = [x for x in (loaded.low, loaded.value, loaded.high) if x is not None]
+        slack = _SLACK * max(1.0, *map(abs, ends)) if ends else 0.0
+        if any(less > more + slack for less, more in pairwise(ends)):
+            raise ValueError(f"{loaded.name}: {ends} is not in the order low, value, high")
         return loaded
 
 
@@ -136,10 +136,10 @@ def by_reason(values: Iterable[Value], show: Callable[[Value], str]) -> dict[tup
     return reasons
 
 
-def not_known(named: Mapping[str, Value | None]) -> Iterator[str]:
+def not_known(values: Mapping[str, Value | None]) -> Iterator[str]:
     """'Not known: status, emotion words (no judge).', a sentence for each reason, of values without a number."""
     reasons: dict[str, list[str]] = {}
-    for words, value in named.items():
+    for words, value in values.items():
         if value is None or value.value is None:
             reason = "not measured" if value is None else value.reason.rstrip(".")
             reasons.setdefault(reason, []).append(words)

@@ -191,8 +191,8 @@ def _validation() -> Iterator[Recomputed]:
         ("correlations", "r", "section 4.2", "correlations of sectors", _SECOND_DIGIT, ""),
         ("welch", "p", "section 4.1", "p of Welch's t test", _SECOND_DIGIT + 1e-4, "E-IRIS-22"),
     ):
-        known = [(row[name], row["printed"]) for row in checks[check] if None not in (row[name], row["printed"])]
-        yield from within_digits("IRIS", place, column, [(*pair, bound, erratum) for pair in known])
+        printed = [(row[name], row["printed"]) for row in checks[check] if None not in (row[name], row["printed"])]
+        yield from within_digits("IRIS", place, column, [(*pair, bound, erratum) for pair in printed])
     claims = [_claim(0.7, row["alpha"]) for row in checks["reliability"] if row["alpha"] is not None]
     claims += [_claim(0.96, row["rho"]) for row in checks["reweighted"]]
     yield from within_digits("IRIS", "section 4.1", "alpha > 0.7, rho > 0.96", claims)

@@ -189,16 +189,16 @@ def find_labeller(labeller: str | Package, model: Path | str = "", measurement: 
             name, revision = real.parent.parent.name.removeprefix("models--").replace("--", "/"), real.name
         measured = read_measurement(folder) if (folder / FILE).is_file() else None
     else:
-        chosen = package(labeller)
+        source = package(labeller)
         if str(model):
             what, mend = f"the model {model}", "leave out the model, or label with ares"
-            raise BuildError("CONFIG_INVALID", f"--labeller {chosen.name}", what, "no model", mend)
-        chosen.check()
-        folder, software = Path(), chosen.software
-        name, revision, sha256 = chosen.name, chosen.version, chosen.sha256
+            raise BuildError("CONFIG_INVALID", f"--labeller {source.name}", what, "no model", mend)
+        source.check()
+        folder, software = Path(), source.software
+        name, revision, sha256 = source.name, source.version, source.sha256
         measured = read_document(measurement, sha256) if measurement is not None else None
-    named = {"name": name, "revision": revision, "sha256": sha256, "measurement": measured.sha256 if measured else ""}
-    return Labeller(folder, named, software, error_of_labels(measured, name) if measured else None)
+    facts = {"name": name, "revision": revision, "sha256": sha256, "measurement": measured.sha256 if measured else ""}
+    return Labeller(folder, facts, software, error_of_labels(measured, name) if measured else None)
 
 
 def versions(software: Sequence[str]) -> dict[str, str]:
@@ -281,21 +281,21 @@ def open_session(
     return Session(route_schema(model.config), about, label, model.config.gate.get("trained_on", ()))
 
 
-def _open_package(chosen: Package, detector: FaceDetector | Mapping[str, Any] | None, batch: int) -> Session:
+def _open_package(source: Package, detector: FaceDetector | Mapping[str, Any] | None, batch: int) -> Session:
     from fairspace.ares.classifying_ares import ClassifiedInput
     from fairspace.ares.deciding_ares import Answer
     from fairspace.ares.faces_ares import FaceError, face_crops, open_faces
     from fairspace.ares.image_processing_ares import AresImageProcessor
     from fairspace.ares.reading_ares import quiet
 
-    if detector is not None and chosen.finds_faces:
+    if detector is not None and source.finds_faces:
         mend = "leave it out: the package brings its own"
-        raise BuildError("CONFIG_INVALID", f"--labeller {chosen.name}", "a face detector", "none", mend)
+        raise BuildError("CONFIG_INVALID", f"--labeller {source.name}", "a face detector", "none", mend)
     try:
         finder = open_faces(detector) if isinstance(detector, Mapping) else detector
     except FaceError as error:
-        raise BuildError("TOOL_MISSING", chosen.name, str(error), "a detector", "see the message") from error
-    adapter, processor = chosen.open(), AresImageProcessor()
+        raise BuildError("TOOL_MISSING", source.name, str(error), "a detector", "see the message") from error
+    adapter, processor = source.open(), AresImageProcessor()
 
     def seen(images: list[Any]) -> Sequence[list[SeenFace] | None]:
         """The faces of each image; with a detector, in each of the parts that it found."""
@@ -312,16 +312,16 @@ def _open_package(chosen: Package, detector: FaceDetector | Mapping[str, Any] | 
         with quiet():
             while raw := list(islice(stream, batch)):
                 group = [processor.prepare(each, square=False, keep=True) for each in raw]
-                shown = [_sha256(each) for each in raw] if chosen.by_hash else [each.image for each in group]
+                shown = [_sha256(each) for each in raw] if source.by_hash else [each.image for each in group]
                 readable = [each for each, prepared in zip(shown, group, strict=True) if prepared.image is not None]
-                found = iter(seen(readable))
+                faces_of_images = iter(seen(readable))
                 for prepared in group:
                     if prepared.image is None:
                         yield ClassifiedInput(
                             prepared.fate, [Answer(prepared.fate.status, prepared.fate.reason, faces=0)]
                         )
                         continue
-                    if (seen_faces := next(found)) is None:
+                    if (seen_faces := next(faces_of_images)) is None:
                         yield ClassifiedInput(prepared.fate)
                         continue
                     faces = sorted(seen_faces, key=lambda face: (-face.area, face.box))
@@ -331,7 +331,7 @@ def _open_package(chosen: Package, detector: FaceDetector | Mapping[str, Any] | 
                             "",
                             face.labels,
                             face.probabilities,
-                            dict.fromkeys(face.labels, chosen.name),
+                            dict.fromkeys(face.labels, source.name),
                             face=number,
                             faces=len(faces),
                         )
@@ -340,13 +340,13 @@ def _open_package(chosen: Package, detector: FaceDetector | Mapping[str, Any] | 
                     yield ClassifiedInput(prepared.fate, answers or [Answer("no_face", "no_face", faces=0)])
 
     about = {
-        "labeller": f"{chosen.name} {chosen.version}",
-        **({"licence": chosen.licence} if chosen.licence else {}),
+        "labeller": f"{source.name} {source.version}",
+        **({"licence": source.licence} if source.licence else {}),
         **({"detector": finder.name} if finder is not None else {}),
         "processor": {name: getattr(processor, name) for name in _PROCESSOR[1:]},
     }
-    tasks = [{"name": name, "arbiter": ""} for name in chosen.attributes]
-    return Session(route_schema(SimpleNamespace(tasks=tasks, attributes=chosen.attributes)), about, answered)
+    tasks = [{"name": name, "arbiter": ""} for name in source.attributes]
+    return Session(route_schema(SimpleNamespace(tasks=tasks, attributes=source.attributes)), about, answered)
 
 
 def _sha256(image: Any) -> str:
@@ -427,7 +427,7 @@ def open_work(
     ask_endpoint: bool = False,
     labeller: str | Package = ARES,
     measurement: Path | None = None,
-    named: Callable[[ImageEntry], ImageEntry] = lambda entry: entry,
+    rename: Callable[[ImageEntry], ImageEntry] = lambda entry: entry,
     submission: str = "",
     shard: int = files.SHARD,
     progress: Progress = lambda what, done, total: None,
@@ -440,7 +440,7 @@ def open_work(
     options: dict[str, Any] = {"detector": detector, "device": device, "ask_endpoint": ask_endpoint}
     session = open_session(labeller, by.folder, batch=batch, workers=workers, **options)
     progress("Listing images", 0, 0)
-    entries, sha256 = list_images(source, named)
+    entries, sha256 = list_images(source, rename)
     where = {"kind": source.kind, "task": source.task, "names": source.names, "sha256": sha256}
     if source.name:
         where |= {"name": source.name, "revision": source.revision}

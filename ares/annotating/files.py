@@ -47,16 +47,16 @@ def added(first: Any, other: Any) -> Any:
     }
 
 
-def use_of(told: str, labeller: str, counts: Counts) -> str:
+def use_of(use: str, labeller: str, counts: Counts) -> str:
     """The use that was made of a file of labels, in words; '' for other labellers. BuildError SOURCE_VALUE for none.
 
-    `told`: the labeller's own words on the file, '' without one; `labeller`: its name.
+    `use`: the labeller's own words on the file, '' without one; `labeller`: its name.
     """
     images, missing = counts["images"], counts["reasons"].get(MISSING, 0)
-    if told and missing and not {"ok", "no_face", "abstained"} & set(counts["status"]):
+    if use and missing and not {"ok", "no_face", "abstained"} & set(counts["status"]):
         mend = "label these images, as files that are named by their sha256"
-        raise BuildError("SOURCE_VALUE", labeller, told, f"some of the {images:,} images here", mend)
-    return told and f"{told}; it does not name {missing:,} of {images:,} images here: missing"
+        raise BuildError("SOURCE_VALUE", labeller, use, f"some of the {images:,} images here", mend)
+    return use and f"{use}; it does not name {missing:,} of {images:,} images here: missing"
 
 
 def images_of_file(request: Mapping[str, Any]) -> int:
@@ -93,13 +93,13 @@ def write(
     annotations: pa.Table,
     routes: pa.Table,
     counts: Counts,
-    named: Mapping[str, str],
+    names: Mapping[str, str],
     marks: Mapping[str, str],
 ) -> None:
-    """Write the tables of one file, and enter it. `named`: the labeller, as of `annotate.Labeller`."""
+    """Write the tables of one file, and enter it. `names`: the labeller, as of `annotate.Labeller`."""
     import pyarrow.parquet as pq
 
-    metadata = {f"ares_{key}": named[key] for key in ("name", "revision", "sha256", "measurement")}
+    metadata = {f"ares_{key}": names[key] for key in ("name", "revision", "sha256", "measurement")}
     entry: dict[str, Any] = {"tally": counts, "marks": dict(marks)}
     for table, rows in (("annotations", annotations), ("routes", routes)):
         name = f"{_TABLES[table]}{table}-{Path(entry_name).stem}.parquet"

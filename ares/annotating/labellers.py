@@ -169,8 +169,8 @@ def package(name: str | Package) -> Package:
     if isinstance(name, Package):
         return name
     if name not in PACKAGES:
-        known = ", ".join((ARES, *PACKAGES))
-        raise BuildError("CONFIG_INVALID", "--labeller", repr(name), known, "choose one of these")
+        names = ", ".join((ARES, *PACKAGES))
+        raise BuildError("CONFIG_INVALID", "--labeller", repr(name), names, "choose one of these")
     return PACKAGES[name]
 
 
@@ -190,10 +190,10 @@ class AgeAndGender:
         from fairspace.builders.iris_classifier_25.dataset import age_group
 
         faces = []
-        for seen in self._predictor.predict(image):
-            gender, chance = seen["gender"]["value"], seen["gender"]["confidence"] / 100
+        for prediction in self._predictor.predict(image):
+            gender, chance = prediction["gender"]["value"], prediction["gender"]["confidence"] / 100
             chances = {name: round(chance if name == gender else 1 - chance, 2) for name in GENDERS}
-            left, top, right, bottom = seen["face"]
-            labels = {"gender": gender, "age": age_group(seen["age"]["value"])}
+            left, top, right, bottom = prediction["face"]
+            labels = {"gender": gender, "age": age_group(prediction["age"]["value"])}
             faces.append(SeenFace((left, top, right, bottom), labels, {"gender": chances}))
         return faces

@@ -98,15 +98,15 @@ def open_source(images: Path | str, task: str = "", names: str = "items") -> Ima
 
 
 def list_images(
-    source: ImageSource, named: Callable[[ImageEntry], ImageEntry] = lambda entry: entry
+    source: ImageSource, rename: Callable[[ImageEntry], ImageEntry] = lambda entry: entry
 ) -> tuple[list[ImageEntry], str]:
     """All entries of a source, and the sha256 of names, places and sizes, which does not depend on the source's path.
 
-    `named` gives each entry its right name. Errors: BuildError SOURCE_MISSING for none; SOURCE_LAYOUT; SOURCE_VALUE,
+    `rename` gives each entry its right name. Errors: BuildError SOURCE_MISSING for none; SOURCE_LAYOUT; SOURCE_VALUE,
     also for a name that comes twice.
     """
     entries, digest, places = [], hashlib.sha256(), dict[tuple[str, str, int], ImageEntry]()
-    for entry in map(named, list_entries(source)):
+    for entry in map(rename, list_entries(source)):
         if entry.sample >= _SAMPLES:
             expected, mend = f"a number below {_SAMPLES}", "renumber the samples"
             raise BuildError("SOURCE_VALUE", entry.where, f"sample {entry.sample}", expected, mend)
@@ -190,8 +190,8 @@ def _named(path: str, source: ImageSource) -> tuple[str, str, int]:
 
 def _rows(source: ImageSource) -> Iterator[ImageEntry]:
     root = Path(source.place)
-    found = [root] if root.is_file() else sorted(root.rglob("images*.parquet")) or sorted(root.rglob("*.parquet"))
-    for path in found:
+    files = [root] if root.is_file() else sorted(root.rglob("images*.parquet")) or sorted(root.rglob("*.parquet"))
+    for path in files:
         file = path.name if path == root else path.relative_to(root).as_posix()
         with _opened(path) as parquet:
             columns = _key_columns(source, parquet.schema_arrow.names, file)

@@ -107,8 +107,8 @@ def tables(evaluation: Evaluation) -> list[EvaluationTable]:
 
 def _ablations(evaluation: Evaluation) -> EvaluationTable:
     tasks = list(evaluation.ablations["ARES"].tasks)
-    known = {"age_gender": "age_gender_acc_pct", "skin_tone": "skin_tone_acc_pct"}
-    beside = ["overall_acc_pct", *(known[task] for task in tasks if task in known)]
+    columns = {"age_gender": "age_gender_acc_pct", "skin_tone": "skin_tone_acc_pct"}
+    beside = ["overall_acc_pct", *(columns[task] for task in tasks if task in columns)]
     header = ["configuration", "overall_acc_pct", *(f"{task}_acc_pct" for task in tasks)]
     header += ["experts_per_image", "questions_per_image", "not_run"]
     header += [f"printed_{name}_{column}" for name in _SETS for column in beside]
@@ -260,8 +260,8 @@ class Remembering:
         keys = [(str(task["name"]), _hash(image)) for image in images]
         new = {key: image for key, image in zip(keys, images, strict=True) if key not in self._answers}
         if new:
-            said = self.arbiter.answer(list(new.values()), task)
-            self._answers.update(zip(new, said, strict=True))
+            answers = self.arbiter.answer(list(new.values()), task)
+            self._answers.update(zip(new, answers, strict=True))
         return [self._answers[key] for key in keys]
 
 
@@ -290,9 +290,9 @@ def configured(model: AresModel, **settings: Any) -> Iterator[AresModel]:
             setattr(model.config, name, value)
 
 
-def routed(model: AresModel, images: HeldOut, seen: Mapping[str, Observed]) -> dict[str, Decided]:
+def routed(model: AresModel, images: HeldOut, observed: Mapping[str, Observed]) -> dict[str, Decided]:
     """The decisions of the model as it is configured."""
-    return model.route(seen, Pictures(images.faces) if model.arbiter is not None else None)
+    return model.route(observed, Pictures(images.faces) if model.arbiter is not None else None)
 
 
 def _hash(image: Any) -> bytes:
@@ -323,9 +323,9 @@ class ConfigurationOutcome:
 
 
 def ablations(
-    model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[str, Observed]]
+    model: AresModel, sets: Sequence[HeldOut], observed: Sequence[Mapping[str, Observed]]
 ) -> dict[str, ConfigurationOutcome]:
-    """Row of Tables 11 and 12 -> outcome; `seen` from `observe_all`, per set."""
+    """Row of Tables 11 and 12 -> outcome; `observed` from `observe_all`, per set."""
     outcomes = {}
     for row, mode in ABLATIONS.items():
         missing = f"the model has no expert {mode}" if mode in SINGLE and mode not in model.config.kinds else ""
@@ -333,7 +333,7 @@ def ablations(
             missing = NO_ARBITER
         with configured(model, ablation=mode):
             not_run = ConfigurationOutcome(missing, None, {}, {}, {}, None, None)
-            outcomes[row] = not_run if missing else outcome(model, sets, seen)
+            outcomes[row] = not_run if missing else outcome(model, sets, observed)
     return outcomes
 
 
@@ -353,9 +353,9 @@ def outcome(model: AresModel, sets: Sequence[HeldOut], seen: Sequence[Mapping[st
         every = np.all([labels[name] >= 0 for name in names], axis=0)
         whole += np.all([hit[name][every] for name in names], axis=0).tolist() if every.any() else []
         for name in images.tasks:
-            known = labels[name] >= 0
-            right[name], escalated[name] = _share(hit[name][known]), _share(_handed_on(model, decided[name])[known])
-            routes[name] = dict(sorted(Counter(np.array(decided[name].route)[known].tolist()).items()))
+            valid = labels[name] >= 0
+            right[name], escalated[name] = _share(hit[name][valid]), _share(_handed_on(model, decided[name])[valid])
+            routes[name] = dict(sorted(Counter(np.array(decided[name].route)[valid].tolist()).items()))
         passes, questions = _cost(model, decided, observed)
         experts, arbiter = experts + passes, arbiter + questions
     return ConfigurationOutcome("", _share(np.array(whole)), right, routes, escalated, experts / n, arbiter / n)
@@ -367,7 +367,7 @@ def _handed_on(model: AresModel, decided: Decided) -> NDArray[np.bool_]:
     return np.nan_to_num(decided.escalation, nan=-1.0) > model.config.escalation
 
 
-def _cost(model: AresModel, decided: Mapping[str, Decided], seen: Mapping[str, Observed]) -> tuple[float, int]:
+def _cost(model: AresModel, decided: Mapping[str, Decided], observed: Mapping[str, Observed]) -> tuple[float, int]:
     mode, kinds = model.config.ablation, model.config.kinds
     passes, questions = 0.0, 0
     for task in model.config.tasks:
@@ -375,7 +375,7 @@ def _cost(model: AresModel, decided: Mapping[str, Decided], seen: Mapping[str, O
         if mode in SINGLE:
             passes += n * kinds.count(mode)
         elif mode != "l2":
-            _, sure = fast_path(model.config, task, seen[task["name"]])
+            _, sure = fast_path(model.config, task, observed[task["name"]])
             passes += n * len(kinds) - float(sure.sum()) * (len(kinds) - 1)
         if model.arbiter is not None and (mode == "l2" or (task["arbiter"] == "vlm" and mode != "no_vlm")):
             questions += int(_handed_on(model, decided[task["name"]]).sum())
@@ -446,8 +446,8 @@ def measure_attribute(
 ) -> AttributeMeasurement:
     """Measure an attribute of a task (a registry entry) on its test set, from the model's decisions in this task."""
     labels = tuple(dict.fromkeys(str(value) for value in task["attributes"][attribute]))
-    said, mass = attribute_codes(task, attribute, decided.label), decided.chances(task, attribute)
-    return measure_codes(attribute, labels, images.groups[attribute][1], said, mass, images.groups)
+    codes, mass = attribute_codes(task, attribute, decided.label), decided.chances(task, attribute)
+    return measure_codes(attribute, labels, images.groups[attribute][1], codes, mass, images.groups)
 
 
 def measure(
@@ -461,30 +461,30 @@ def measure(
 ) -> Evaluation:
     """Measure an open model; `about`: its name and sha256; other arguments are as in `evaluate`."""
     first, arbiter = data.sets[0], model.arbiter
-    seen = [observe_all(model, images, batch, progress) for images in data.sets]
+    observations = [observe_all(model, images, batch, progress) for images in data.sets]
     model.arbiter = Remembering(arbiter) if arbiter is not None else None
     try:
         attributes: dict[str, AttributeMeasurement] = {}
-        for images, observed in zip(data.sets, seen, strict=True):
+        for images, observed in zip(data.sets, observations, strict=True):
             decided = routed(model, images, observed)
             for task in model.config.tasks:
                 if task["name"] in images.tasks:
                     for attribute in task["attributes"]:
                         attributes[attribute] = measure_attribute(task, attribute, images, decided[task["name"]])
-        rows = ablations(model, data.sets, seen)
+        rows = ablations(model, data.sets, observations)
     finally:
         model.arbiter = arbiter
     gate = _gate(model, first, nonfaces, batch) if nonfaces and model.gate is not None else None
     counts = {task: int((s.faces.labels[task] >= 0).sum()) for s in data.sets for task in s.tasks}
     tested = {"name": data.name, "revision": data.revision, "sha256": data.sha256, "images": counts}
-    named = {**about, "arbiter": arbiter.name if arbiter is not None else ""}
-    return Evaluation(named, tested, attributes, rows, tuple(_notes(model, rows)), gate)
+    facts = {**about, "arbiter": arbiter.name if arbiter is not None else ""}
+    return Evaluation(facts, tested, attributes, rows, tuple(_notes(model, rows)), gate)
 
 
 def _gate(model: AresModel, images: HeldOut, nonfaces: int, batch: int) -> MeasuredGate:
     """The gate's outcomes. No arbiter is asked: it never decides about faces."""
-    chosen = np.arange(min(len(images), _FACES))
-    faces = next(images.faces.batches([chosen], 0)).permute(0, 2, 3, 1).numpy()
+    rows = np.arange(min(len(images), _FACES))
+    faces = next(images.faces.batches([rows], 0)).permute(0, 2, 3, 1).numpy()
     label = partial(answered, model, AresImageProcessor(image_size=model.config.image_size), batch=batch)
     arbiter, model.arbiter = model.arbiter, None
     try:

@@ -88,15 +88,15 @@ def measure_labeller(
         if name in faces.groups and f"label/{name}" in routes.schema.names
     }
     if not measured:
-        said = ", ".join(name for name in VOCABULARY if name in faces.groups)
+        names = ", ".join(name for name in VOCABULARY if name in faces.groups)
         mend = "choose another labeller, or add a column of what it labels"
-        raise BuildError("SOURCE_LAYOUT", str(labels), f"labels of {said}", f"one that {by.named['name']} gives", mend)
+        raise BuildError("SOURCE_LAYOUT", str(labels), f"labels of {names}", f"one that {by.named['name']} gives", mend)
     instrument = {"name": by.named["name"], "sha256": by.named["sha256"], "arbiter": session.about.get("arbiter", "")}
     data: dict[str, Any] = {"name": folder.resolve().name, "revision": labels.name, "sha256": faces.sha256}
     data["images"] = {"images": len(faces.files)}
     out.mkdir(parents=True, exist_ok=True)
-    seen = not getattr(labeller, "by_hash", False)  # what reads a file shows nothing to anybody
-    gate = _gate(session, images, nonfaces) if nonfaces and seen else None
+    shown = not getattr(labeller, "by_hash", False)  # what reads a file shows nothing to anybody
+    gate = _gate(session, images, nonfaces) if nonfaces and shown else None
     document = write_document(out / FILE, instrument, data, measured, date, gate)
     return document, measured
 
@@ -154,6 +154,6 @@ def _measured(name: str, groups: Groups, annotations: pa.Table, routes: pa.Table
     labels, true = groups[name]
     first = np.flatnonzero(np.asarray(annotations["face"]) == 0)
     answers = [routes[f"label/{name}"][int(row)].as_py() for row in first]
-    said = np.array([labels.index(answer) if answer else UNKNOWN for answer in answers], np.intp)
+    codes = np.array([labels.index(answer) if answer else UNKNOWN for answer in answers], np.intp)
     mass = np.stack([np.array(routes[f"probability/{name}/{label}"].to_pylist(), float)[first] for label in labels], 1)
-    return measure_codes(name, labels, true, said, mass, groups)
+    return measure_codes(name, labels, true, codes, mass, groups)

@@ -80,8 +80,8 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def _mean(scores: list[float | None]) -> float | None:
-    known = [score for score in scores if score is not None]
-    return fmean(known) if known and len(known) == len(scores) else None
+    defined = [score for score in scores if score is not None]
+    return fmean(defined) if defined and len(defined) == len(scores) else None
 
 
 BINS = 10
@@ -182,46 +182,46 @@ def measure_codes(
     attribute: str,
     labels: tuple[str, ...],
     true: Codes,
-    said: Codes,
+    answers: Codes,
     mass: NDArray[np.float64],
     by: Mapping[str, tuple[tuple[str, ...], Codes]],
 ) -> AttributeMeasurement:
-    """Measure a labeller's (n,) answers `said` for one attribute against the `true` labels, as indices, -1 for none.
+    """Measure a labeller's (n,) `answers` for one attribute against the `true` labels, as indices, -1 for none.
 
     `mass`: (n, k) probabilities; images without any (nan) are left out of the calibration. `by`: group -> its values
     and (n,) indices into them, -1 if unknown.
     """
-    known = true >= 0
+    valid = true >= 0
     groups, disparities = {}, {}
     for other, (names, codes) in by.items():
-        if other == attribute or not (known & (codes >= 0)).any():
+        if other == attribute or not (valid & (codes >= 0)).any():
             continue
-        groups[other] = {name: confusion(labels, true, said, known & (codes == i)) for i, name in enumerate(names)}
+        groups[other] = {name: confusion(labels, true, answers, valid & (codes == i)) for i, name in enumerate(names)}
         disparities[other] = disparity(groups[other])
-    overall = confusion(labels, true, said, known)
-    by_group = {name: confusion(labels, true, said, known & (true == i)) for i, name in enumerate(labels)}
-    answered = np.flatnonzero(known & (said >= 0))
-    confidence = mass[answered, said[answered]]
-    told = ~np.isnan(confidence)
+    overall = confusion(labels, true, answers, valid)
+    by_group = {name: confusion(labels, true, answers, valid & (true == i)) for i, name in enumerate(labels)}
+    answered = np.flatnonzero(valid & (answers >= 0))
+    confidence = mass[answered, answers[answered]]
+    stated = ~np.isnan(confidence)
     return AttributeMeasurement(
         labels,
         overall,
         disparity(by_group),
         groups,
         disparities,
-        calibration(confidence[told], (said == true)[answered][told]),
+        calibration(confidence[stated], (answers == true)[answered][stated]),
     )
 
 
-def confusion(labels: Sequence[str], true: Codes, said: Codes, chosen: NDArray[np.bool_]) -> AnswerConfusion:
-    """The confusion matrix over the chosen images; `said` is -1 where there is no answer."""
+def confusion(labels: Sequence[str], true: Codes, codes: Codes, rows: NDArray[np.bool_]) -> AnswerConfusion:
+    """The confusion matrix over the chosen images; `codes` is -1 where there is no answer."""
     k = len(labels)
     matrix = np.zeros((k, k), int)
-    answered = chosen & (said >= 0)
-    np.add.at(matrix, (true[answered], said[answered]), 1)
-    abstained = np.bincount(true[chosen & (said < 0)], minlength=k)
+    answered = rows & (codes >= 0)
+    np.add.at(matrix, (true[answered], codes[answered]), 1)
+    abstained = np.bincount(true[rows & (codes < 0)], minlength=k)
     report = classification_report(matrix, tuple(labels), abstained)
-    return AnswerConfusion(int(chosen.sum()), matrix.tolist(), abstained.tolist(), report)
+    return AnswerConfusion(int(rows.sum()), matrix.tolist(), abstained.tolist(), report)
 
 
 def disparity(groups: Mapping[str, AnswerConfusion]) -> Disparity:

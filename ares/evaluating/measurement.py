@@ -170,13 +170,13 @@ def read_measurement(model: Path) -> Measurement:
     """
     file = model / FILE
     validated = read_document(file, model_sha256(model))
-    known = {
+    fields = {
         name: list(dict.fromkeys(labels))
         for task in json.loads((model / "config.json").read_text(encoding="utf-8"))["tasks"]
         for name, labels in task["attributes"].items()
     }
-    if known != {name: attribute.labels for name, attribute in validated.attributes.items()}:
-        expected = f"the labels of {', '.join(known)}, as in config.json"
+    if fields != {name: attribute.labels for name, attribute in validated.attributes.items()}:
+        expected = f"the labels of {', '.join(fields)}, as in config.json"
         raise _invalid(file, f"attributes {', '.join(validated.attributes)}", expected, "evaluate this model")
     return validated
 
@@ -308,8 +308,8 @@ def _check_config(folder: Path) -> None:
         (processor, "auto_map", (of_processor,)),
         (config, "custom_pipelines", (ours.custom_pipelines, None)),
     ):
-        if (found := _read(folder / name).get(key)) not in allowed:
-            what, expected = f"{key} {found}", str(allowed[0])
+        if (setting := _read(folder / name).get(key)) not in allowed:
+            what, expected = f"{key} {setting}", str(allowed[0])
             raise BuildError("MODEL_UNSAFE", str(folder / name), what, expected, "save the model anew")
 
 

@@ -32,8 +32,8 @@ def measure_gate(
         kind: _count(label(nonface(kind, "measured", number, faces, seed=seed) for number in range(images)))
         for kind in KINDS
     }
-    known = set(trained_on)
-    held_out = [kind for kind in KINDS if kind not in known]
+    kinds_trained = set(trained_on)
+    held_out = [kind for kind in KINDS if kind not in kinds_trained]
     return MeasuredGate(faces=_count(label(iter(faces))), kinds=kinds, held_out=held_out)
 
 

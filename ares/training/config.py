@@ -197,15 +197,15 @@ class TaskSettings(StrictConfig):
 
     def entry(self) -> dict[str, Any]:
         """The registry entry."""
-        known = KNOWN_TASKS.get(self.name, {})
+        defaults = KNOWN_TASKS.get(self.name, {})
         entry: dict[str, Any] = {
             "name": self.name,
-            "labels": self.labels or known.get("labels", []),
-            "attributes": self.attributes or known.get("attributes", {}),
-            "prompts": self.prompts or known.get("prompts", []),
-            "arbiter": self.arbiter or known.get("arbiter", "vote"),
+            "labels": self.labels or defaults.get("labels", []),
+            "attributes": self.attributes or defaults.get("attributes", {}),
+            "prompts": self.prompts or defaults.get("prompts", []),
+            "arbiter": self.arbiter or defaults.get("arbiter", "vote"),
         }
-        cuts = self.cuts or known.get("cuts", [])
+        cuts = self.cuts or defaults.get("cuts", [])
         if entry["arbiter"] == "fusion" and not cuts:
             cuts = list(CUTS) if len(entry["labels"]) == 3 else [i + 0.5 for i in range(len(entry["labels"]) - 1)]
         return entry | {"cuts": list(cuts)}

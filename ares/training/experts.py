@@ -130,9 +130,9 @@ class Trained(nn.Module):
         if texts is not None:
             nn.init.zeros_(expert.prototypes)
 
-    def forward(self, given: torch.Tensor) -> torch.Tensor:
+    def forward(self, pixels: torch.Tensor) -> torch.Tensor:
         """Images in [0, 1] where the stem is trained, else the stem's output -> (n, labels) logits."""
-        hidden = given if self.stem is None else self.stem(given)
+        hidden = pixels if self.stem is None else self.stem(pixels)
         changed = {} if self.texts is None else {"prototypes": self.expert.prototypes + self.texts()}
         logits: torch.Tensor = torch.func.functional_call(self.expert, changed, (hidden,))[1]
         return logits
@@ -164,7 +164,7 @@ def expert_stage(
     """
     settings, name = config.experts[kind], str(task["name"])  # type: ignore[index]
     faces, held_out = data.part("train", name), data.part("stop", name)
-    known, held = np.flatnonzero(faces.labels[name] >= 0), np.flatnonzero(held_out.labels[name] >= 0)
+    labelled, held = np.flatnonzero(faces.labels[name] >= 0), np.flatnonzero(held_out.labels[name] >= 0)
     device, stem = run.device, model.stems[kind].to(run.device).eval()
     assert isinstance(stem, Stem)
     if texts is not None:
@@ -175,15 +175,15 @@ def expert_stage(
     colour = config.task(name).colour
 
     def losses(module: nn.Module, batches: Sequence[NDArray[np.intp]], epoch: int) -> Iterator[torch.Tensor]:
-        rows = [known[batch] for batch in batches]
+        rows = [labelled[batch] for batch in batches]
         for batch, pixels in zip(rows, faces.batches(rows, run.workers), strict=True):
             draws = drawn([image_seed(run.seed, stage, epoch, int(row)) for row in batch])
             labels = run.moved(torch.as_tensor(faces.labels[name][batch]))
             images = augmented(run.moved(pixels).float() / 255, run.moved(draws), config.augmentation, colour)
             with run.autocast():
                 with torch.no_grad():
-                    given = before(images)
-                logits = module(given)
+                    features = before(images)
+                logits = module(features)
             yield _loss(logits.float(), labels, settings).sum()
 
     def score() -> dict[str, Any]:
@@ -194,7 +194,7 @@ def expert_stage(
         loss = float(_loss(logits.double(), torch.as_tensor(labels), settings).sum())
         return {**_metrics(confusion, loss), "lr": settings.learning_rate}
 
-    return TrainingStage(stage, trained, _groups(trained, settings), settings, len(known), losses, score)
+    return TrainingStage(stage, trained, _groups(trained, settings), settings, len(labelled), losses, score)
 
 
 def _groups(trained: Trained, settings: ExpertSettings) -> list[dict[str, Any]]:

@@ -70,19 +70,19 @@ def pool(
             expert.to(run.device).eval()
 
         def forward(pixels: torch.Tensor) -> torch.Tensor:
-            said = [expert(stem(pixels)) for stem, expert in modules]
-            return torch.cat([*(logits.softmax(-1) for _, logits in said), *(each for each, _ in said)], dim=1)
+            outputs = [expert(stem(pixels)) for stem, expert in modules]
+            return torch.cat([*(logits.softmax(-1) for _, logits in outputs), *(each for each, _ in outputs)], dim=1)
 
         loop.write_state(file, predictions(forward, faces, rows, 64, run).float())
 
     run.shared(make)
-    said = loop.read_state(file)
-    chances = said[:, : len(kinds) * len(task["labels"])].numpy()
+    outputs = loop.read_state(file)
+    chances = outputs[:, : len(kinds) * len(task["labels"])].numpy()
     return Pool(
         rows,
         faces.labels[name][rows],
         rounded(chances).reshape(len(rows), len(kinds), len(task["labels"])),
-        said[:, chances.shape[1] :],
+        outputs[:, chances.shape[1] :],
     )
 
 
@@ -106,8 +106,8 @@ def labelled_pool(
         keep = keep & getattr(faces, "generated", np.ones(len(keep), bool))
     rows = np.flatnonzero(keep)
     if most and len(rows) > most:
-        chosen = np.random.RandomState(loop.image_seed(run.seed, "routers", name)).permutation(len(rows))[:most]
-        rows = rows[np.sort(chosen)]
+        places = np.random.RandomState(loop.image_seed(run.seed, "routers", name)).permutation(len(rows))[:most]
+        rows = rows[np.sort(places)]
     return pool(model, task, part, faces, rows, run)
 
 
@@ -193,20 +193,20 @@ def train_fast(
     # The experts saw whole images, so they are not cropped here.
     mirrored = Augmentation(scale=(1.0, 1.0), ratio=(1.0, 1.0), flip=config.augmentation.flip)
 
-    def loss(module: nn.Module, pixels: torch.Tensor, chosen: Sequence[tuple[str, int]]) -> torch.Tensor:
-        wanted = run.moved(torch.stack([targets[name][i] for name, i in chosen]))
-        heads = run.moved(torch.tensor([names.index(name) for name, _ in chosen]))
-        logits = module(pixels)[torch.arange(len(chosen), device=pixels.device), heads]
+    def loss(module: nn.Module, pixels: torch.Tensor, pairs: Sequence[tuple[str, int]]) -> torch.Tensor:
+        wanted = run.moved(torch.stack([targets[name][i] for name, i in pairs]))
+        heads = run.moved(torch.tensor([names.index(name) for name, _ in pairs]))
+        logits = module(pixels)[torch.arange(len(pairs), device=pixels.device), heads]
         return functional.cross_entropy(logits.float(), wanted, reduction="none")
 
     def batches(order: Sequence[NDArray[np.intp]], rows: NDArray[np.intp]) -> Iterator[tuple[Any, torch.Tensor]]:
         """The units of each batch, with their images; each task's images are read in one go."""
-        chosen = [[units[rows[i]] for i in batch] for batch in order]
+        pairs = [[units[rows[i]] for i in batch] for batch in order]
         readers = {
-            name: iter(each.batches([_rows(pools[name], part, name) for part in chosen], run.workers))
+            name: iter(each.batches([_rows(pools[name], part, name) for part in pairs], run.workers))
             for name, each in faces.items()
         }
-        for part in chosen:
+        for part in pairs:
             images = torch.empty(len(part), 3, config.image_size, config.image_size, dtype=torch.uint8)
             for name, reader in readers.items():
                 mine = [place for place, (task, _) in enumerate(part) if task == name]
@@ -373,8 +373,8 @@ def train_gate(model: AresModel, config: TrainingConfig, data: Data, run: loop.T
             shift = random.randint(-reach, reach + 1, 2)
             images = pixels[torch.as_tensor(train[rows])].roll(shift.tolist(), (2, 3))
             images = images.flip(-1) if epoch % 2 else images
-            chosen = torch.as_tensor(small[train[rows]])
-            images[chosen] = _shrunk(images[chosen], grounds[torch.as_tensor(train[rows])][chosen], random)
+            shrunk = torch.as_tensor(small[train[rows]])
+            images[shrunk] = _shrunk(images[shrunk], grounds[torch.as_tensor(train[rows])][shrunk], random)
             yield loss(module, train[rows], images)
 
     def score() -> dict[str, object]:
@@ -419,8 +419,8 @@ def _shrunk(images: torch.Tensor, grounds: torch.Tensor, random: np.random.Rando
 def _chances(gate: ImageGate, stem: nn.Module, images: torch.Tensor, run: loop.TrainingRun) -> NDArray[np.float64]:
     with torch.inference_mode():
         parts = torch.split(images, _BATCH)
-        said = [gate(stem(run.moved(part).float() / 255)).softmax(-1)[:, 0].cpu() for part in parts]
-    return rounded(torch.cat(said).numpy())
+        chances = [gate(stem(run.moved(part).float() / 255)).softmax(-1)[:, 0].cpu() for part in parts]
+    return rounded(torch.cat(chances).numpy())
 
 
 def _faces(data: Data, part: str, task: str, most: int, run: loop.TrainingRun) -> torch.Tensor:
@@ -431,6 +431,6 @@ def _faces(data: Data, part: str, task: str, most: int, run: loop.TrainingRun) -
 
 
 def _nonfaces(kind: str, part: str, images: int, faces: torch.Tensor, run: loop.TrainingRun) -> torch.Tensor:
-    given = faces.permute(0, 2, 3, 1).numpy()
-    drawn = np.stack([nonface(kind, part, number, given, seed=run.seed) for number in range(images)])
+    pictures = faces.permute(0, 2, 3, 1).numpy()
+    drawn = np.stack([nonface(kind, part, number, pictures, seed=run.seed) for number in range(images)])
     return torch.from_numpy(drawn).permute(0, 3, 1, 2)

@@ -112,8 +112,8 @@ def fitted_slope(values: NDArray[np.float64], labels: NDArray[np.intp], cuts: Se
 
 def _decisions(model: AresModel, faces: Faces, rows: NDArray[np.intp], run: TrainingRun) -> dict[str, Decided]:
     order = [rows[start : start + 256] for start in range(0, len(rows), 256)]
-    seen = [model.observe(run.moved(pixels).float() / 255) for pixels in faces.batches(order, run.workers)]
-    return model.route({name: joined([each[name] for each in seen]) for name in seen[0]})
+    observed = [model.observe(run.moved(pixels).float() / 255) for pixels in faces.batches(order, run.workers)]
+    return model.route({name: joined([each[name] for each in observed]) for name in observed[0]})
 
 
 def part_report(

@@ -205,9 +205,9 @@ def _facet(folder: Path) -> None:
             if len(rows) != 4:
                 sides = zip(box[:4], random.randint(-6, 7, 4).tolist(), strict=True)
                 nudged = (max(0.0, float(value + step)) for value, step in sides)
-                seen = dict(zip(("x", "y", "width", "height"), nudged, strict=True))
+                face_box = dict(zip(("x", "y", "width", "height"), nudged, strict=True))
                 score = round(float(random.uniform(0.6, 0.99)), 3)
-                boxes.append({"file": f"images/{name}", **seen, "score": score})
+                boxes.append({"file": f"images/{name}", **face_box, "score": score})
             rows.append(row)
         number += 1
     write_csv(folder / "annotations/annotations.csv", _FACET_COLUMNS, rows)

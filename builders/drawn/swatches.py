@@ -201,8 +201,8 @@ def finish(image: Image, random: np.random.RandomState) -> Image:
 def paint(canvas: ImageDraw, place: Place, who: SwatchPerson) -> None:
     """Draw a person's strips; labels that it does not say are `MISSING`."""
     high = place.width / _PER_WIDTH
-    said = who.labels()
-    colours = [MARKER, *(of.get(said.get(name, ""), MISSING) for name, of in STRIPS.items())]
+    labels = who.labels()
+    colours = [MARKER, *(of.get(labels.get(name, ""), MISSING) for name, of in STRIPS.items())]
     for number, colour in enumerate(colours):
         top, bottom = (round(place.y + high * edge) for edge in (number, number + 1))
         canvas.rectangle((round(place.x), top, round(place.x + place.width) - 1, max(top, bottom - 1)), fill=colour)
@@ -284,9 +284,9 @@ def read(pixels: Pixels, place: Place) -> SwatchPerson:
         top, bottom = (round(place.y + high * (number + edge)) for edge in (0.3, 0.7))
         strip = pixels[top : max(bottom, top + 1), columns]
         if strip.size:
-            seen = np.median(strip.reshape(-1, 3), axis=0).tolist()
-            nearest = min(colours, key=lambda label: math.dist(seen, colours[label]))
-            if math.dist(seen, colours[nearest]) < min(_FARTHEST, math.dist(seen, MISSING)):
+            colour = np.median(strip.reshape(-1, 3), axis=0).tolist()
+            nearest = min(colours, key=lambda label: math.dist(colour, colours[label]))
+            if math.dist(colour, colours[nearest]) < min(_FARTHEST, math.dist(colour, MISSING)):
                 labels[name] = nearest
     who = SwatchPerson(**labels)  # type: ignore[arg-type]
     return replace(who, skin_tone=next((tone for tone, swatches in BUCKETS.items() if who.monk in swatches), ""))

@@ -281,8 +281,8 @@ class DrawnLabeller:
             if len(people) != 1:
                 labels.append(Labels(reason="several faces" if people else "no face"))
                 continue
-            seen = (people[0].gender, people[0].age, people[0].skin_tone)
-            labels.append(Labels(*seen, reason="" if all(seen) else "unsure"))
+            person_labels = (people[0].gender, people[0].age, people[0].skin_tone)
+            labels.append(Labels(*person_labels, reason="" if all(person_labels) else "unsure"))
         return labels
 
 

@@ -193,8 +193,8 @@ class _Item:
         if not verdict.reason:
             image.convert("RGB").save(stream, "PNG", compress_level=1)
         evidence = {name: _plain(value) for name, value in verdict.evidence.items()}
-        said = {"key": self.wanted.key, "attempt": len(self.rejected), "reason": verdict.reason, "evidence": evidence}
-        self.files.put(self.name, said, stream.getvalue())
+        entry = {"key": self.wanted.key, "attempt": len(self.rejected), "reason": verdict.reason, "evidence": evidence}
+        self.files.put(self.name, entry, stream.getvalue())
 
     def close(self) -> Image | None:
         """Log the rejected attempts; the image that passed, pixel for pixel, or None."""
@@ -278,9 +278,9 @@ class PlanStore:
     def add(self, candidates: Iterable[Candidate]) -> None:
         """Add candidates. A repeated one changes nothing; ValueError for a known key with other content."""
         for candidate in candidates:
-            known = self._candidates.setdefault(candidate.key, candidate)
-            if known != candidate:
-                raise ValueError(f"{candidate.key} stands in the plan as {tuple(known)}, not as {tuple(candidate)}")
+            first = self._candidates.setdefault(candidate.key, candidate)
+            if first != candidate:
+                raise ValueError(f"{candidate.key} stands in the plan as {tuple(first)}, not as {tuple(candidate)}")
 
     def counts(self) -> dict[str, int]:
         """Cell -> candidates, in the order of the cells' names."""
@@ -291,12 +291,12 @@ class PlanStore:
         by_cell: dict[str, list[Candidate]] = {}
         for candidate in self._candidates.values():
             by_cell.setdefault(candidate.cell, []).append(candidate)
-        chosen = []
+        candidates = []
         for cell in sorted(by_cell) if order is None else order:
             limit = per_cell if isinstance(per_cell, int) else per_cell.get(cell, 0)
             first = sorted(by_cell.get(cell, []), key=self._rank)[:limit]
-            chosen += [ChosenCandidate(cell, place, each.key, each.data) for place, each in enumerate(first)]
-        return chosen
+            candidates += [ChosenCandidate(cell, place, each.key, each.data) for place, each in enumerate(first)]
+        return candidates
 
     def _rank(self, candidate: Candidate) -> bytes:
         return hashlib.sha256(f"{self.seed}/{candidate.key}".encode()).digest()

@@ -59,14 +59,14 @@ def truth_evidence() -> pa.Table:
 
 def _rows() -> list[dict[str, Any]]:
     rows = [dict(row) for row in reference_rows(TRUTH)]
-    named = {(row["version"], row["statistic"], row["attribute"]): [row[level] for level in LEVELS] for row in rows}
+    by_place = {(row["version"], row["statistic"], row["attribute"]): [row[level] for level in LEVELS] for row in rows}
     by_topic: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for figure in reference_rows(FIGURES):
         by_topic.setdefault((figure["statistic"], figure["attribute"]), []).append(figure)
     for row in rows:
         topic = row["statistic"], row["attribute"]
         groups = by_topic.get(topic, [])
-        versions = [named.get((version, *topic)) for version in ("paper", "revised")]
+        versions = [by_place.get((version, *topic)) for version in ("paper", "revised")]
         row["agreement"] = "undecided" if None in versions else "agree" if versions[0] == versions[1] else "differ"
         margins = _margins(groups, row) if row["agreement"] != "undecided" else (None, None)
         row["margin_highest"], row["margin_lowest"] = margins

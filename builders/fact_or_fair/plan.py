@@ -358,9 +358,9 @@ def _draws() -> SubjectiveDraws:
         groups = len(GROUPS[attribute])
         profile[attribute] = random.randint(0, groups, (n, OPTIONS)).astype(np.int8)
         drawn = random.randint(0, groups, n).astype(np.int8)
-        said = stated()[attribute][statistic, level]
+        group_stated = stated()[attribute][statistic, level]
         none = np.int8(-1)
-        pointed[attribute] = np.where(context == 0, none, np.where(context == 1, said, drawn))
+        pointed[attribute] = np.where(context == 0, none, np.where(context == 1, group_stated, drawn))
     return SubjectiveDraws(name, age, profile["gender"], profile["race"], pointed, cell)
 
 
@@ -509,8 +509,8 @@ def _written(rows: NDArray[np.integer], write: Callable[..., str]) -> pa.Array:
 
 def _head(statistic: int, level: int, scenario: int, context: int, gender: int, race: int) -> str:
     """Context and scenario of a query; groups count from 1, 0 is none."""
-    said = ("", *GROUPS["gender"])[gender], ("", *GROUPS["race"])[race]
-    before = context_text(CONTEXTS[context], statistic, LEVELS[level], *said)
+    words = ("", *GROUPS["gender"])[gender], ("", *GROUPS["race"])[race]
+    before = context_text(CONTEXTS[context], statistic, LEVELS[level], *words)
     return f"{before} {scenario_text(statistic, LEVELS[level], scenario)}".lstrip()
 
 

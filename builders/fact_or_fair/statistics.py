@@ -130,10 +130,10 @@ def stated() -> Mapping[str, NDArray[np.int8]]:
 
     Homelessness by race, where one group is both highest and lowest, has the revised groups.
     """
-    said = {attribute: cells.copy() for attribute, cells in truth("paper").items()}
+    figures = {attribute: cells.copy() for attribute, cells in truth("paper").items()}
     homelessness = SLUGS.index("homelessness_rate")
-    said["race"][homelessness] = truth("revised")["race"][homelessness]
-    return said
+    figures["race"][homelessness] = truth("revised")["race"][homelessness]
+    return figures
 
 
 @lru_cache

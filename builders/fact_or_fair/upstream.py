@@ -85,8 +85,8 @@ def _read(clone: Path) -> dict[str, str]:
         if not file.is_file():
             raise BuildError("SOURCE_MISSING", str(file), "no such file", expected, mend)
         content = file.read_bytes().replace(b"\r\n", b"\n")
-        if (found := hashlib.sha256(content).hexdigest()) != digest:
-            raise BuildError("SOURCE_LAYOUT", str(file), f"sha256 {found}", f"{digest}, as in {expected}", mend)
+        if (read_digest := hashlib.sha256(content).hexdigest()) != digest:
+            raise BuildError("SOURCE_LAYOUT", str(file), f"sha256 {read_digest}", f"{digest}, as in {expected}", mend)
         texts[name] = content.decode()
     return texts
 

@@ -526,7 +526,7 @@ def single_analysis_prompt(name: str, passage: str) -> str:
 @lru_cache
 def single_items(revision: str = REVISIONS[0]) -> pa.Table:
     """`id`, `pair`, `gender`, `name` and `prompt` of every item; no rows but in `v1` and `v2`. Errors as in `ids`."""
-    chosen = [*items_of_pairs()] if len(single_ids(revision)) else []
+    items = [*items_of_pairs()] if len(single_ids(revision)) else []
     rows = [
         {
             "id": single_id(pair.id, gender),
@@ -535,7 +535,7 @@ def single_items(revision: str = REVISIONS[0]) -> pa.Table:
             "name": single_names(pair, gender)[0],
             "prompt": single_text_prompt(pair, gender),
         }
-        for pair, gender in chosen
+        for pair, gender in items
     ]
     schema = pa.schema([(column, pa.string()) for column in ("id", "pair", "gender", "name", "prompt")])
     return pa.Table.from_pylist(rows, schema)

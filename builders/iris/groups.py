@@ -134,7 +134,7 @@ def shares(region: Region) -> Mapping[str, NDArray[np.float64]]:
     Rows follow `OCCUPATIONS`, nan without figures; columns follow `GROUP_NAMES`. An attribute without columns in the
     file is left out. BuildError REGION_INVALID names file and line of what breaks the layout.
     """
-    known = ("occupation", "official", *(group for groups in GROUP_NAMES.values() for group in groups))
+    fields = ("occupation", "official", *(group for groups in GROUP_NAMES.values() for group in groups))
     with region.file.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
         rows = csv.reader(lines)
 
@@ -144,8 +144,8 @@ def shares(region: Region) -> Mapping[str, NDArray[np.float64]]:
                 raise BuildError("REGION_INVALID", f"{region.file}:{max(rows.line_num, 1)}", what, expected, mend)
 
         columns = [cell.strip() for cell in next(rows, [])]
-        unknown = ", ".join(repr(name[:40]) for name in columns if name not in known or columns.count(name) > 1)
-        check(not unknown, f"column {unknown}", f"columns of {', '.join(known)}, each once")
+        unknown = ", ".join(repr(name[:40]) for name in columns if name not in fields or columns.count(name) > 1)
+        check(not unknown, f"column {unknown}", f"columns of {', '.join(fields)}, each once")
         attributes = {name: groups for name, groups in GROUP_NAMES.items() if {*groups} & {*columns}}
         needed = ("occupation", *(group for groups in attributes.values() for group in groups))
         lacking = ", ".join(name for name in needed if name not in columns) or "with figures"
@@ -165,9 +165,9 @@ def shares(region: Region) -> Mapping[str, NDArray[np.float64]]:
                 texts = [row[group] for group in groups]
                 figures = np.array([float(text) if _NUMBER.fullmatch(text) else np.nan for text in texts])
                 total = figures.sum()
-                said = f"{attribute} of {name}: {', '.join(texts)[:80]}, which sum to {total:g}"
+                where = f"{attribute} of {name}: {', '.join(texts)[:80]}, which sum to {total:g}"
                 wanted = f"percentages from 0 that sum to 100, or at most {MOST_APART} beside it"
-                check(abs(total - 100) <= MOST_APART + 1e-9, said, wanted)
+                check(abs(total - 100) <= MOST_APART + 1e-9, where, wanted)
                 tables[attribute][OCCUPATIONS.index(name)] = figures / total
         check(listed, "no figures", "a row for each occupation that has figures")
     return tables

@@ -23,16 +23,16 @@ def unnamed_steer_items() -> list[str]:
 
 def steer_items(counts: np.ndarray[tuple[int, ...], np.dtype[np.int_]], revision: str = REVISIONS[0]) -> pa.Table:
     """The 60 steer prompts of a model whose neutral images have these (52, 18) counts by occupation and group."""
-    chosen = [
+    items = [
         (occupation, stereotype, requested)
         for occupation, stereotype in iris_steer_60.steer_plan(counts)
         for requested in (stereotype, *iris_steer_60.counter_groups(stereotype))
     ]
     return pa.table(
         {
-            "id": [iris_steer_60.steer_id(*item) for item in chosen],
-            "prompt": [iris_steer_60.steer_prompt(occupation, requested) for occupation, _, requested in chosen],
-            "images": [iris_steer_60.images(revision)] * len(chosen),
+            "id": [iris_steer_60.steer_id(*item) for item in items],
+            "prompt": [iris_steer_60.steer_prompt(occupation, requested) for occupation, _, requested in items],
+            "images": [iris_steer_60.images(revision)] * len(items),
         }
     )
 

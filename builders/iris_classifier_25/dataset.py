@@ -93,9 +93,9 @@ def candidates(job: BuildJob) -> PlanStore:
         store.add(Candidate(*json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines())
     else:
         skipped, digest = Counter[str](), hashlib.sha256()
-        found = list(_candidates(job, skipped, digest))
-        store.add(found)
-        write_atomically(file, "".join(f"{json.dumps(candidate)}\n" for candidate in found))
+        candidates_of_source = list(_candidates(job, skipped, digest))
+        store.add(candidates_of_source)
+        write_atomically(file, "".join(f"{json.dumps(candidate)}\n" for candidate in candidates_of_source))
         summary = {"skipped": skipped, "cells": store.counts(), "sha256": digest.hexdigest()}
         write_atomically(report, json.dumps(summary, indent=1))
     for what, count in json.loads(report.read_text(encoding="utf-8"))["skipped"].items():
@@ -264,8 +264,8 @@ def _race(job: BuildJob, store: PlanStore, counts: Mapping[str, int]) -> Iterato
 def _by_split(job: BuildJob, plan: Plan, store: PlanStore) -> Iterator[Split]:
     for split in SHARES:
         cells = [f"{plan.config}/{split}/{name}" for name in CLASSES[plan.config]]
-        chosen = store.select({cell: plan.real[cell] for cell in cells}, order=cells)
-        if units := places(chosen, {cell: plan.gap[cell] for cell in cells}, cells):
+        candidates = store.select({cell: plan.real[cell] for cell in cells}, order=cells)
+        if units := places(candidates, {cell: plan.gap[cell] for cell in cells}, cells):
             yield Split(
                 config=plan.config,
                 split=split,
@@ -318,17 +318,17 @@ def rows(part: Sequence[ChosenCandidate | CellPlace], job: BuildJob, plan: Plan)
         wanted_item, image = next(results)
         expect(wanted_item.key == item(place), "iris_classifier_25", f"an image for {wanted_item.key}", item(place))
         if image is not None:
-            known = {**plan.labels(place), plan.config: name, "adversarial": plan.adversarial(place)}
+            labels = {**plan.labels(place), plan.config: name, "adversarial": plan.adversarial(place)}
             made = synthetic_columns(job, wanted_item, image, SIZE)
-            yield {**empty, "id": wanted_item.key, **made, **known}
+            yield {**empty, "id": wanted_item.key, **made, **labels}
 
 
-def _real(chosen: ChosenCandidate, job: BuildJob) -> dict[str, Any]:
-    face = json.loads(chosen.data)
+def _real(candidate: ChosenCandidate, job: BuildJob) -> dict[str, Any]:
+    face = json.loads(candidate.data)
     data = read_image(job.need(face["source"]) / face["file"], face["sha256"])
     return {
-        "id": chosen.key,
-        "image": {"bytes": data, "path": chosen.key.replace("/", "-")},
+        "id": candidate.key,
+        "image": {"bytes": data, "path": candidate.key.replace("/", "-")},
         **{name: face[name] or None for name in GROUPS_LABELS},
         "origin": face["source"],
         "source_file": face["file"],
@@ -344,10 +344,10 @@ def _verdicts(
     verdicts = []
     for wanted, labels in zip(items, job.tools.labeller.label(images), strict=True):
         place = places[wanted.key]
-        known = plan.labels(place)
-        labelled = {name: getattr(labels, name) for name in known}
+        asked_labels = plan.labels(place)
+        labelled = {name: getattr(labels, name) for name in asked_labels}
         lenient = plan.adversarial(place)
-        other = [name for name, label in labelled.items() if label != known[name] and (label or not lenient)]
+        other = [name for name, label in labelled.items() if label != asked_labels[name] and (label or not lenient)]
         reason = "" if lenient and labels.reason != "several faces" else labels.reason
         reason = reason or (f"other {other[0].replace('_', ' ')} than asked" if other else "")
         verdicts.append(Verdict(reason, labelled) if reason else Verdict())

@@ -111,7 +111,7 @@ def _detected(
     boxes: dict[str, list[PersonBox]] = {}
     if kept.is_file():
         whole = kept.read_text(encoding="utf-8").rpartition("\n")[0]  # a kill may have cut the last line
-        boxes = {name: [PersonBox(*box) for box in found] for name, found in map(json.loads, whole.splitlines())}
+        boxes = {name: [PersonBox(*box) for box in raw] for name, raw in map(json.loads, whole.splitlines())}
         kept.write_text(whole + "\n" if whole else "", encoding="utf-8")
     waiting = [name for name in files if name not in boxes]
     for start in range(0, len(waiting), _BATCH):
@@ -120,11 +120,11 @@ def _detected(
             if not isfile(f"{folder}/{name}"):  # noqa: PTH113 -- Path takes several times as long
                 expected, mend = "the image that annotations.csv names", "unpack all archives of FACET's images"
                 raise BuildError("SOURCE_IMAGE", str(folder / name), "no such file", expected, mend)
-        found = detector.detect([Picture(name, f"{folder}/{name}") for name in part])
-        if len(found) != len(part):
-            what, expected = f"boxes for {len(found)} images", f"for {len(part)}"
+        raw = detector.detect([Picture(name, f"{folder}/{name}") for name in part])
+        if len(raw) != len(part):
+            what, expected = f"boxes for {len(raw)} images", f"for {len(part)}"
             raise BuildError("TOOL_OUTPUT", detector.name, what, expected, "use another detector")
-        boxes |= dict(zip(part, found, strict=True))
+        boxes |= dict(zip(part, raw, strict=True))
         kept.parent.mkdir(parents=True, exist_ok=True)
         with kept.open("a", encoding="utf-8") as lines:
             lines.writelines(f"{json.dumps([name, boxes[name]])}\n" for name in part)
@@ -203,9 +203,9 @@ def verdicts(job: BuildJob, images: Sequence[Image], items: Sequence[making.Want
         raise BuildError("TOOL_MISSING", "synthetic images", what, "models that check them", mend)
     checked = []
     for wanted, labels in zip(items, labeller.label(images), strict=True):
-        known = _asked(wanted)
+        requests = _asked(wanted)
         labelled = {"gender": labels.gender, "age": labels.age, "skin_tone": labels.skin_tone}
-        other = [name for name, label in labelled.items() if label != known[name]]
+        other = [name for name, label in labelled.items() if label != requests[name]]
         reason = labels.reason or (f"other {other[0].replace('_', ' ')} than asked" if other else "")
         checked.append(making.Verdict(reason, {"asked": wanted.key, **labelled}) if reason else making.Verdict())
     passed = [place for place, verdict in enumerate(checked) if not verdict.reason]
@@ -252,11 +252,11 @@ class CellPlace(NamedTuple):
 
 
 def places(
-    chosen: Sequence[making.ChosenCandidate], synthetic: Mapping[str, int], cells: Sequence[str] = CELLS
+    candidates: Sequence[making.ChosenCandidate], synthetic: Mapping[str, int], cells: Sequence[str] = CELLS
 ) -> list[making.ChosenCandidate | CellPlace]:
     """All places to fill, cell by cell: the chosen real persons, then `synthetic` (cell -> number) places."""
     by_cell: dict[str, list[making.ChosenCandidate]] = {}
-    for person in chosen:
+    for person in candidates:
         by_cell.setdefault(person.cell, []).append(person)
     units: list[making.ChosenCandidate | CellPlace] = []
     for cell in cells:
@@ -267,10 +267,10 @@ def places(
 
 def prompt(cell: str) -> str:
     """C.1's prompt with the attributes in the order of its example, 'young female dark-colored'."""
-    known = labels_of(cell)
-    age = {"young": "a young", "middle-aged": "a middle-aged", "older": "an older"}[known["age"]]
-    attributes = f"{age} {known['gender']} {known['skin_tone']}-colored"
-    return PROMPT.format(attributes=attributes, occupation=known["occupation"].replace("_", " "))
+    labels = labels_of(cell)
+    age = {"young": "a young", "middle-aged": "a middle-aged", "older": "an older"}[labels["age"]]
+    attributes = f"{age} {labels['gender']} {labels['skin_tone']}-colored"
+    return PROMPT.format(attributes=attributes, occupation=labels["occupation"].replace("_", " "))
 
 
 def window(box: PersonBox, width: int, height: int) -> tuple[int, int, int, int]:
@@ -438,11 +438,11 @@ def occupation(job: BuildJob) -> list[Split]:
             groups.OCCUPATIONS, key=lambda occupation: (occupation not in there, groups.OCCUPATIONS.index(occupation))
         )
         cells = tuple(cell for cell in CELLS if cell.split("/")[0] in order[:SAMPLE_OCCUPATIONS])
-    chosen = plan.select(per_cell, cells)
-    real = Counter(person.cell for person in chosen)
+    persons = plan.select(per_cell, cells)
+    real = Counter(person.cell for person in persons)
     lacking = {cell: per_cell - real[cell] for cell in cells}
-    units = places(chosen, {} if missing else lacking, cells)
-    had = f"{len(chosen)} are real and {sum(lacking.values())} had to be made"
+    units = places(persons, {} if missing else lacking, cells)
+    had = f"{len(persons)} are real and {sum(lacking.values())} had to be made"
     job.note(f"Of {per_cell} images in each of {len(cells)} cells, {had}.")
     if per_cell != ideal.IMAGES_PER_CELL or cells != CELLS:
         job.note(f"Scores need the full build, {ideal.IMAGES_PER_CELL} images in each of {len(CELLS)} cells.")
@@ -471,9 +471,9 @@ def _gap(
         rows: list[Row] = []
         for cell in part:
             real = filled.get(cell, 0)
-            given = {"planned": per_cell, "candidates": counts.get(cell, 0), "real": real, "gap": per_cell - real}
+            gap = {"planned": per_cell, "candidates": counts.get(cell, 0), "real": real, "gap": per_cell - real}
             made = {"synthetic": per_cell - real if makes else 0}
-            rows.append({"id": f"gap/{cell}", **labels_of(cell), **given, **made})
+            rows.append({"id": f"gap/{cell}", **labels_of(cell), **gap, **made})
         return rows
 
     return Split(

@@ -73,15 +73,15 @@ def generation_splits(job: BuildJob, store: ModelStore) -> list[Split]:
 def _plan(job: BuildJob, store: ModelStore, number: int) -> list[Steer]:
     """A model's sixty prompts; none if it shows fewer than ten combinations, as in the scorer."""
     counts = store.neutral_counts(number)
-    chosen = steer_plan(counts)
-    seen = sum(int(counts[cell] > 0) for cell in chosen)
-    if seen < STEREOTYPES:
+    cells = steer_plan(counts)
+    covered = sum(int(counts[cell] > 0) for cell in cells)
+    if covered < STEREOTYPES:
         name = store.models[number].name
-        job.note(f"{name}: its neutral images show {seen} combinations; a steer plan needs {STEREOTYPES}.")
+        job.note(f"{name}: its neutral images show {covered} combinations; a steer plan needs {STEREOTYPES}.")
         return []
     return [
         Steer(occupation, stereotype, requested, rank, int(counts[occupation, stereotype]))
-        for rank, (occupation, stereotype) in enumerate(chosen, start=1)
+        for rank, (occupation, stereotype) in enumerate(cells, start=1)
         for requested in (stereotype, *counter_groups(stereotype))
     ]
 
@@ -169,8 +169,8 @@ def splits(job: BuildJob, revision: str = REVISIONS[0]) -> Sequence[Split]:
     """Pairs of a revision and their questions; every steer prompt; the plans and images of the source's models."""
     splits = [understanding_split(job, revision), _questions(), prompts_split()]
     if cohort := combinations_of(revision):
-        named = ", ".join(f"{OCCUPATIONS[occupation]} {GROUPS[group]}" for occupation, group in cohort)
-        job.note(f"The pairs show the combinations in which a cohort of models is most biased (C.2): {named}.")
+        names = ", ".join(f"{OCCUPATIONS[occupation]} {GROUPS[group]}" for occupation, group in cohort)
+        job.note(f"The pairs show the combinations in which a cohort of models is most biased (C.2): {names}.")
     folder = SOURCES["models"].found(job.source)
     store = ModelStore(job, folder) if folder else None
     if store is None or not store.models:

@@ -270,8 +270,8 @@ def _check(labeller: PersonLabeller, matcher: Matcher, side: int, least: float, 
             planned = GROUPS[pairs(revision).groups[_number(item), side]]
             shown = "_".join((labels.gender, labels.age, labels.skin_tone))
             if shown != planned:
-                found = shown if labels.gender else labels.reason
-                verdicts.append(Verdict("labels are not as planned", {"planned": planned, "found": found}))
+                label = shown if labels.gender else labels.reason
+                verdicts.append(Verdict("labels are not as planned", {"planned": planned, "found": label}))
             else:
                 reason = "images are not alike" if similarity < least else ""
                 verdicts.append(Verdict(reason, {"similarity": similarity} if side else {}))
@@ -375,12 +375,12 @@ def understanding_split(job: BuildJob, revision: str = REVISIONS[0]) -> Split:
 def sample_pairs(revision: str = REVISIONS[0]) -> tuple[int, ...]:
     """Six pairs of each combination, one of them inconsistent: the first ones in the plan."""
     odd = inconsistent(revision)
-    chosen: list[int] = []
+    places: list[int] = []
     for combination in range(len(COMBINATIONS)):
         members = pairs(revision).combination == combination
-        chosen += np.flatnonzero(members & ~odd)[: SAMPLE_PER_COMBINATION - 1].tolist()
-        chosen += np.flatnonzero(members & odd)[:1].tolist()
-    return tuple(sorted(chosen))
+        places += np.flatnonzero(members & ~odd)[: SAMPLE_PER_COMBINATION - 1].tolist()
+        places += np.flatnonzero(members & odd)[:1].tolist()
+    return tuple(sorted(places))
 
 
 def inconsistent(revision: str = REVISIONS[0]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -440,13 +440,13 @@ def _planned_rows(part: Sequence[int], revision: str) -> Iterator[Row]:
 
 
 def _made_rows(part: Sequence[int], job: BuildJob, revision: str) -> Iterator[Row]:
-    made, said = make_pairs(part, job, revision), reviews.Reviews(job.options)
+    made, verdicts = make_pairs(part, job, revision), reviews.Reviews(job.options)
     for number in part:
         for side in range(len(SIDES)):
             row = _row(number, side, revision)
             if number in made:
                 image = made[number][side]
-                yield {**row, **_made(number, made[number], side, job), **said.columns(str(row["id"]), image.seed)}
+                yield {**row, **_made(number, made[number], side, job), **verdicts.columns(str(row["id"]), image.seed)}
             else:
                 yield {**row, **_FAILED}
 

@@ -90,8 +90,8 @@ class YolosDetector(ImageDetector):
             model = AutoModelForObjectDetection.from_pretrained(where, revision=revision, use_safetensors=True)
         labels = {str(label).lower(): int(number) for number, label in model.config.id2label.items()}
         if "person" not in labels:
-            known, mend = ", ".join(sorted(labels)[:8]), "use a detector trained on COCO"
-            raise BuildError("TOOL_OUTPUT", self._weights.name, f"it knows {known}", "a class `person`", mend)
+            classes, mend = ", ".join(sorted(labels)[:8]), "use a detector trained on COCO"
+            raise BuildError("TOOL_OUTPUT", self._weights.name, f"it knows {classes}", "a class `person`", mend)
         return processor, model.eval().to(weights.best_device(self.device)), labels["person"]
 
     def boxes(self, images: Sequence[Image]) -> list[list[PersonBox]]:
@@ -163,8 +163,8 @@ class FaceParts:
             more = 0.2 * max(box.width, height)
             return Part(box.x - more, box.y - more, box.width + 2 * more, height + 2 * more, box.score)
 
-        found = self.detector.boxes(images)
-        return [[part(box) for box in boxes if min(box.width, box.height) >= 16] for boxes in found]
+        boxes_of_images = self.detector.boxes(images)
+        return [[part(box) for box in boxes if min(box.width, box.height) >= 16] for boxes in boxes_of_images]
 
 
 class StoredBoxes:

@@ -125,17 +125,17 @@ class DiffusersGenerator:
 
         None: the pipeline has no such argument, or decides it itself; `size` is then ''. Nothing is loaded.
         """
-        chosen, has = self.settings, self._has
-        used = asdict(chosen)
+        settings, has = self.settings, self._has
+        used = asdict(settings)
         for setting, argument in _ARGUMENTS.items():
             used[setting] = has.get(argument) if used[setting] is None else used[setting]
         if "true_cfg_scale" in has:
             # Without a negative prompt these pipelines do without; the other scale is for distilled models alone.
-            used["true_cfg"] = 1.0 if chosen.negative is None else used["true_cfg"]
+            used["true_cfg"] = 1.0 if settings.negative is None else used["true_cfg"]
             used["guidance"] = used["guidance"] if self._distilled else None
-        width, height = (chosen.size or has.get(side) for side in ("width", "height"))
+        width, height = (settings.size or has.get(side) for side in ("width", "height"))
         used["size"] = f"{width}x{height}" if width and height else ""
-        used["scheduler"] = chosen.scheduler or (self._index.get("scheduler") or ["", ""])[1]
+        used["scheduler"] = settings.scheduler or (self._index.get("scheduler") or ["", ""])[1]
         return used
 
     def generate(self, prompts: Sequence[ImagePrompt]) -> list[Image]:
@@ -146,20 +146,20 @@ class DiffusersGenerator:
         return images
 
     def _generate(self, prompts: Sequence[ImagePrompt]) -> list[Image]:
-        chosen, has = self.settings, self._has
+        settings, has = self.settings, self._has
         common: dict[str, Any] = {"prompt": [prompt.text for prompt in prompts], "generator": generators(prompts)}
         common |= {
-            argument: getattr(chosen, setting)
+            argument: getattr(settings, setting)
             for setting, argument in _ARGUMENTS.items()
-            if setting != "size" and getattr(chosen, setting) is not None
+            if setting != "size" and getattr(settings, setting) is not None
         }
-        if chosen.negative is not None:
-            common["negative_prompt"] = [chosen.negative] * len(prompts)
-        square = {side: chosen.size for side in ("height", "width") if chosen.size is not None and side in has}
+        if settings.negative is not None:
+            common["negative_prompt"] = [settings.negative] * len(prompts)
+        square = {side: settings.size for side in ("height", "width") if settings.size is not None and side in has}
         if self._refine is None:
             return self._images(self._pipeline(**common, **square))
-        halfway = self._pipeline(**common, **square, denoising_end=chosen.handover, output_type="latent").images
-        return self._images(self._refine(**common, image=halfway, denoising_start=chosen.handover))
+        halfway = self._pipeline(**common, **square, denoising_end=settings.handover, output_type="latent").images
+        return self._images(self._refine(**common, image=halfway, denoising_start=settings.handover))
 
     def _images(self, output: Any) -> list[Image]:
         images = getattr(output, "images", None)
@@ -170,24 +170,28 @@ class DiffusersGenerator:
     @cached_property
     def settings(self) -> PipelineSettings:
         """The named settings, completed by GENRES'. BuildError TOOL_MISSING for one that the pipeline does not have."""
-        named, has = self._named, self._has
+        settings, has = self._named, self._has
         for setting, argument in _ARGUMENTS.items():
-            if (value := getattr(named, setting)) is not None and argument not in has:
-                known = ", ".join(known for known, argument in _ARGUMENTS.items() if argument in has)
-                raise _unknown(self._model, setting, value, f"settings of {self._kind.__name__}: {known}")
+            if (value := getattr(settings, setting)) is not None and argument not in has:
+                names = ", ".join(name for name, argument in _ARGUMENTS.items() if argument in has)
+                raise _unknown(self._model, setting, value, f"settings of {self._kind.__name__}: {names}")
         if "true_cfg_scale" in has:
-            scale = has["true_cfg_scale"] if named.true_cfg is None else named.true_cfg
-            if named.guidance is not None and not self._distilled:
-                raise _unknown(self._model, "guidance", named.guidance, "true_cfg and negative: it is not distilled")
-            if (named.negative is None and (named.true_cfg or 0) > 1) or (named.negative is not None and scale <= 1):
-                problem = f"true_cfg {scale:g} with negative prompt {named.negative!r}"
+            scale = has["true_cfg_scale"] if settings.true_cfg is None else settings.true_cfg
+            if settings.guidance is not None and not self._distilled:
+                raise _unknown(self._model, "guidance", settings.guidance, "true_cfg and negative: it is not distilled")
+            if (settings.negative is None and (settings.true_cfg or 0) > 1) or (
+                settings.negative is not None and scale <= 1
+            ):
+                problem = f"true_cfg {scale:g} with negative prompt {settings.negative!r}"
                 raise _unknown(self._model, "guidance", problem, "true_cfg above 1 and a negative prompt, or neither")
         if not self._genres:
-            return named
+            return settings
         fill = {name: value for name, value in GENRES.items() if _ARGUMENTS[name] in has}
         if self._kind.__name__.startswith("StableDiffusionXL"):
             fill["scheduler"] = EULER_ANCESTRAL
-        return replace(named, **{name: value for name, value in fill.items() if getattr(named, name) in (None, "")})
+        return replace(
+            settings, **{name: value for name, value in fill.items() if getattr(settings, name) in (None, "")}
+        )
 
     @cached_property
     def _index(self) -> dict[str, Any]:
@@ -200,11 +204,11 @@ class DiffusersGenerator:
         import diffusers
         from diffusers.pipelines.auto_pipeline import AUTO_TEXT2IMAGE_PIPELINES_MAPPING, _get_task_class
 
-        named = str(self._index.get("_class_name"))
-        own = getattr(diffusers, named, None)
-        if not isinstance(own, type) or not issubclass(own, diffusers.DiffusionPipeline):
-            raise self._no_images(f"the pipeline {named}, unknown to diffusers {diffusers.__version__}")
-        return _get_task_class(AUTO_TEXT2IMAGE_PIPELINES_MAPPING, named, throw_error_if_not_exist=False) or own
+        class_name = str(self._index.get("_class_name"))
+        kind = getattr(diffusers, class_name, None)
+        if not isinstance(kind, type) or not issubclass(kind, diffusers.DiffusionPipeline):
+            raise self._no_images(f"the pipeline {class_name}, unknown to diffusers {diffusers.__version__}")
+        return _get_task_class(AUTO_TEXT2IMAGE_PIPELINES_MAPPING, class_name, throw_error_if_not_exist=False) or kind
 
     @cached_property
     def _has(self) -> Mapping[str, Any]:
@@ -245,15 +249,19 @@ class DiffusersGenerator:
         return self._load(AutoPipelineForImage2Image, self._refiner)
 
     def _load(self, auto: Any, source: weights.Weights) -> Any:
-        chosen = self.settings
-        pipeline = load(auto, source, dtype=chosen.dtype, variant=chosen.variant, device=self.device)
-        if chosen.scheduler:
-            own: Any = getattr(pipeline, "scheduler", None)
-            known = {kind.__name__: kind for kind in [*getattr(own, "compatibles", []), type(own)] if own is not None}
-            if chosen.scheduler not in known:
-                raise _unknown(source.name, "scheduler", chosen.scheduler, ", ".join(sorted(known)) or "none")
-            pipeline.scheduler = known[chosen.scheduler].from_config(own.config)
-        if chosen.compile:
+        settings = self.settings
+        pipeline = load(auto, source, dtype=settings.dtype, variant=settings.variant, device=self.device)
+        if settings.scheduler:
+            scheduler: Any = getattr(pipeline, "scheduler", None)
+            kinds = {
+                kind.__name__: kind
+                for kind in [*getattr(scheduler, "compatibles", []), type(scheduler)]
+                if scheduler is not None
+            }
+            if settings.scheduler not in kinds:
+                raise _unknown(source.name, "scheduler", settings.scheduler, ", ".join(sorted(kinds)) or "none")
+            pipeline.scheduler = kinds[settings.scheduler].from_config(scheduler.config)
+        if settings.compile:
             parts = (getattr(pipeline, name, None) for name in ("unet", "transformer", "decoder"))
             denoiser = next((part for part in parts if part is not None), None)
             if denoiser is None:
@@ -337,11 +345,11 @@ class InstructPix2PixEditor:
     @property
     def name(self) -> str:
         """Model with commit or hash, and every setting."""
-        chosen = self.settings
-        how = f"{chosen.steps} steps guidance {chosen.guidance:g} image guidance {chosen.image_guidance:g}"
-        together = f"batch {chosen.batch}" if chosen.batch > 1 else ""
-        files = " ".join(filter(None, [f"{chosen.size}px", chosen.dtype, chosen.variant, together]))
-        return f"instruct-pix2pix {self._weights.name} {how} {files}"
+        settings = self.settings
+        words = f"{settings.steps} steps guidance {settings.guidance:g} image guidance {settings.image_guidance:g}"
+        together = f"batch {settings.batch}" if settings.batch > 1 else ""
+        files = " ".join(filter(None, [f"{settings.size}px", settings.dtype, settings.variant, together]))
+        return f"instruct-pix2pix {self._weights.name} {words} {files}"
 
     def edit(self, images: Sequence[Image], instructions: Sequence[ImagePrompt]) -> list[Image]:
         """One RGB image per instruction."""
@@ -361,13 +369,13 @@ class InstructPix2PixEditor:
     def _edit(self, images: Sequence[Image], instructions: Sequence[ImagePrompt], size: tuple[int, int]) -> list[Image]:
         from PIL.Image import Resampling
 
-        chosen = self.settings
+        settings = self.settings
         edited = self._pipeline(
             prompt=[instruction.text for instruction in instructions],
             image=[image.convert("RGB").resize(size, Resampling.LANCZOS) for image in images],
-            num_inference_steps=chosen.steps,
-            guidance_scale=chosen.guidance,
-            image_guidance_scale=chosen.image_guidance,
+            num_inference_steps=settings.steps,
+            guidance_scale=settings.guidance,
+            image_guidance_scale=settings.image_guidance,
             generator=generators(instructions),
         ).images
         return [
@@ -379,5 +387,5 @@ class InstructPix2PixEditor:
     def _pipeline(self) -> Any:
         from diffusers import StableDiffusionInstructPix2PixPipeline
 
-        chosen, kind = self.settings, StableDiffusionInstructPix2PixPipeline
-        return load(kind, self._weights, dtype=chosen.dtype, variant=chosen.variant, device=self.device)
+        settings, kind = self.settings, StableDiffusionInstructPix2PixPipeline
+        return load(kind, self._weights, dtype=settings.dtype, variant=settings.variant, device=self.device)

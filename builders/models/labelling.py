@@ -131,10 +131,10 @@ class ClipLabeller:
             return []
         embedded = self.clip.images(images)
         shares = {attribute: self._probabilities(embedded, attribute) for attribute in self.attributes}
-        chosen = {name: _choose(each, tuple(PROTOTYPES[name]), self.margin) for name, each in shares.items()}
+        nearest = {name: _choose(each, tuple(PROTOTYPES[name]), self.margin) for name, each in shares.items()}
         rows = []
         for place, reason in enumerate(self._reasons(images, embedded)):
-            labels = {attribute: "" if reason else values[place] for attribute, values in chosen.items()}
+            labels = {attribute: "" if reason else values[place] for attribute, values in nearest.items()}
             chances = {
                 name: dict(zip(PROTOTYPES[name], each[place].tolist(), strict=True)) for name, each in shares.items()
             }

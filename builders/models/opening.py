@@ -59,33 +59,33 @@ class Scheme:
     open: Callable[[str, Mapping[str, Any], Any], Any]
 
 
-def read(role: str, named: str, schemes: Mapping[str, Scheme]) -> tuple[Scheme, str, dict[str, Any]]:
+def read(role: str, spec: str, schemes: Mapping[str, Scheme]) -> tuple[Scheme, str, dict[str, Any]]:
     """The scheme, the part behind it, and the settings of a tool's name. BuildError TOOL_MISSING for an invalid one."""
-    prefix = named.partition(":")[0].partition("?")[0]
+    prefix = spec.partition(":")[0].partition("?")[0]
     forms = " or ".join(scheme.form for scheme in schemes.values())
     if prefix not in schemes:
         close = get_close_matches(prefix, schemes, n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
-        raise wrong(role, named, f"no scheme {prefix!r}{hint}", forms)
+        raise wrong(role, spec, f"no scheme {prefix!r}{hint}", forms)
     scheme = schemes[prefix]
-    rest = named[len(prefix) :].removeprefix(":")
+    rest = spec[len(prefix) :].removeprefix(":")
     # The query of an endpoint's address is the endpoint's; settings follow the model.
     before, mark, last = rest.rpartition("#")
     last, _, query = last.partition("?")
     what = f"{before}{mark}{last}" or scheme.default
     if not what:
-        raise wrong(role, named, "nothing behind the scheme", forms)
-    chosen: dict[str, Any] = {}
+        raise wrong(role, spec, "nothing behind the scheme", forms)
+    settings: dict[str, Any] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         if name not in scheme.settings:
-            known = ", ".join(scheme.settings) or "none"
-            raise wrong(role, named, f"no setting {name!r}", f"settings of {prefix}: {known}")
+            names = ", ".join(scheme.settings) or "none"
+            raise wrong(role, spec, f"no setting {name!r}", f"settings of {prefix}: {names}")
         try:
-            chosen[name] = _value(scheme.settings[name], value)
+            settings[name] = _value(scheme.settings[name], value)
         except ValueError as error:
             kind = scheme.settings[name]
-            raise wrong(role, named, f"{name}={value}", f"{name} as {getattr(kind, 'form', kind.__name__)}") from error
-    return scheme, what, chosen
+            raise wrong(role, spec, f"{name}={value}", f"{name} as {getattr(kind, 'form', kind.__name__)}") from error
+    return scheme, what, settings
 
 
 def _value(kind: type, text: str) -> Any:
@@ -104,8 +104,8 @@ class Fields(dict[str, Any]):
 
     form = '{"NAME": VALUE} in JSON, or NAME:VALUE,NAME:VALUE'
 
-    def __init__(self, given: str | Mapping[str, Any] = "") -> None:
-        text = given if isinstance(given, str) else json.dumps(given)
+    def __init__(self, settings: str | Mapping[str, Any] = "") -> None:
+        text = settings if isinstance(settings, str) else json.dumps(settings)
         if len(text) > 1000 or not text.isprintable():
             raise ValueError("more than 1,000 characters, or some that cannot be printed")
         if text.startswith("{"):
@@ -129,9 +129,9 @@ def _plain(text: str) -> Any:
         return text
 
 
-def wrong(role: str, named: str, problem: str, expected: str) -> BuildError:
+def wrong(role: str, spec: str, problem: str, expected: str) -> BuildError:
     """The error for a name that cannot be read."""
-    return BuildError("TOOL_MISSING", f"--{role} {named}", problem, expected, "name the tool in one of these forms")
+    return BuildError("TOOL_MISSING", f"--{role} {spec}", problem, expected, "name the tool in one of these forms")
 
 
 @dataclass
@@ -155,21 +155,21 @@ def settings_of(kind: type) -> Types:
     return {setting.name: next(iter(get_args(hints[setting.name])), hints[setting.name]) for setting in fields(kind)}
 
 
-def _generator(what: str, chosen: Mapping[str, Any], request: _Asked) -> DiffusersGenerator:
+def _generator(what: str, settings: Mapping[str, Any], request: _Asked) -> DiffusersGenerator:
     refiner = ""
     if request.refiner:
         _, refiner, _ = read("refiner", request.refiner, SCHEMES["refiner"])
     return DiffusersGenerator(
-        what, refiner=refiner, settings=PipelineSettings(**chosen), genres=True, device=request.device
+        what, refiner=refiner, settings=PipelineSettings(**settings), genres=True, device=request.device
     )
 
 
-def _editor(what: str, chosen: Mapping[str, Any], request: _Asked) -> InstructPix2PixEditor:
-    return InstructPix2PixEditor(what, settings=EditSettings(**chosen), device=request.device)
+def _editor(what: str, settings: Mapping[str, Any], request: _Asked) -> InstructPix2PixEditor:
+    return InstructPix2PixEditor(what, settings=EditSettings(**settings), device=request.device)
 
 
-def _yolo(kind: type[OnnxYolo | UltralyticsYolo], what: str, chosen: Mapping[str, Any], request: _Asked) -> Any:
-    return kind(what, device=request.device, **chosen)
+def _yolo(kind: type[OnnxYolo | UltralyticsYolo], what: str, settings: Mapping[str, Any], request: _Asked) -> Any:
+    return kind(what, device=request.device, **settings)
 
 
 def _persons(request: _Asked) -> Any:
@@ -177,11 +177,11 @@ def _persons(request: _Asked) -> Any:
     return None if isinstance(request.detector, StoredBoxes) else request.detector
 
 
-def _endpoint(what: str, chosen: Mapping[str, Any], request: _Asked) -> EndpointDescriber:
+def _endpoint(what: str, settings: Mapping[str, Any], request: _Asked) -> EndpointDescriber:
     url, _, model = what.rpartition("#")
     if not url.startswith(("http://", "https://")) or not model:
         raise wrong("describer", f"endpoint:{what}", "no address or no model", "endpoint:URL#MODEL")
-    return EndpointDescriber(url, model, **chosen)
+    return EndpointDescriber(url, model, **settings)
 
 
 _FOUND: Types = {"threshold": float, "batch": int}
@@ -194,17 +194,17 @@ SCHEMES: dict[str, dict[str, Scheme]] = {
             "yolos[:ID[@REVISION]]",
             YOLOS,
             _FOUND,
-            lambda what, chosen, request: YolosDetector(what, device=request.device, **chosen),
+            lambda what, settings, request: YolosDetector(what, device=request.device, **settings),
         ),
         "onnx": Scheme("onnx:FILE", "", _YOLO, partial(_yolo, OnnxYolo)),
         "ultralytics": Scheme("ultralytics:FILE?sha256=HASH", "", _YOLO, partial(_yolo, UltralyticsYolo)),
-        "boxes": Scheme("boxes:FILE", "", {}, lambda what, chosen, request: StoredBoxes(what)),
+        "boxes": Scheme("boxes:FILE", "", {}, lambda what, settings, request: StoredBoxes(what)),
     },
     "generator": {
         "diffusers": Scheme("diffusers[:ID[@REVISION]]", SDXL, settings_of(PipelineSettings), _generator),
     },
     "refiner": {
-        "diffusers": Scheme("diffusers[:ID[@REVISION]]", SDXL_REFINER, {}, lambda what, chosen, request: what),
+        "diffusers": Scheme("diffusers[:ID[@REVISION]]", SDXL_REFINER, {}, lambda what, settings, request: what),
     },
     "editor": {
         "diffusers": Scheme("diffusers[:ID[@REVISION]]", INSTRUCT_PIX2PIX, settings_of(EditSettings), _editor),
@@ -214,47 +214,49 @@ SCHEMES: dict[str, dict[str, Scheme]] = {
             "ares[:ID[@REVISION]]",
             ARES,
             {"batch": int},
-            lambda what, chosen, request: AresLabeller(
-                what, device=request.device, detector=_persons(request), **chosen
+            lambda what, settings, request: AresLabeller(
+                what, device=request.device, detector=_persons(request), **settings
             ),
         ),
         "clip": Scheme(
             "clip[:ID[@REVISION]]",
             CLIP,
             {"margin": float},
-            lambda what, chosen, request: ClipLabeller(request.clip(what), detector=_persons(request), **chosen),
+            lambda what, settings, request: ClipLabeller(request.clip(what), detector=_persons(request), **settings),
         ),
     },
     "matcher": {
-        "clip": Scheme("clip[:ID[@REVISION]]", CLIP, {}, lambda what, chosen, request: ClipMatcher(request.clip(what))),
+        "clip": Scheme(
+            "clip[:ID[@REVISION]]", CLIP, {}, lambda what, settings, request: ClipMatcher(request.clip(what))
+        ),
     },
     "describer": {
         "endpoint": Scheme("endpoint:URL#MODEL", "", _ENDPOINT, _endpoint),
-        "file": Scheme("file:PATH", "", {}, lambda what, chosen, request: FileDescriber(what)),
+        "file": Scheme("file:PATH", "", {}, lambda what, settings, request: FileDescriber(what)),
     },
 }
 
 
-def open_tools(*, device: str = "", **named: str) -> Tools:
+def open_tools(*, device: str = "", **specs: str) -> Tools:
     """The tools named by role; '' leaves one out. BuildError TOOL_MISSING for an unknown or absent part of a name."""
-    refiner = named.pop("refiner", "")
-    if refiner and not named.get("generator"):
+    refiner = specs.pop("refiner", "")
+    if refiner and not specs.get("generator"):
         raise wrong("refiner", refiner, "no generator", "a generator that the refiner follows")
     request = _Asked(device, refiner)
-    request.detector = _open("detector", named.pop("detector", ""), request)
-    return Tools(request.detector, **{role: _open(role, name, request) for role, name in named.items()})
+    request.detector = _open("detector", specs.pop("detector", ""), request)
+    return Tools(request.detector, **{role: _open(role, name, request) for role, name in specs.items()})
 
 
-def open_face_parts(named: str) -> FaceParts:
+def open_face_parts(spec: str) -> FaceParts:
     """The parts of images for ARES by a detector named like a build's. BuildError TOOL_MISSING: as `open_tools`."""
-    detector = open_tools(detector=named).detector
+    detector = open_tools(detector=spec).detector
     if not isinstance(detector, ImageDetector):
-        raise wrong("faces", named, "stored boxes are of a build's source", "a detector that looks at images")
+        raise wrong("faces", spec, "stored boxes are of a build's source", "a detector that looks at images")
     return FaceParts(detector)
 
 
-def _open(role: str, named: str, request: _Asked) -> Any:
-    if not named:
+def _open(role: str, spec: str, request: _Asked) -> Any:
+    if not spec:
         return None
-    scheme, what, chosen = read(role, named, SCHEMES[role])
-    return scheme.open(what, chosen, request)
+    scheme, what, settings = read(role, spec, SCHEMES[role])
+    return scheme.open(what, settings, request)

@@ -99,8 +99,8 @@ class _Yolo(ImageDetector):
         run, size, names = self._open()
         numbers = {name.lower(): number for number, name in names.items()}
         if self.label.lower() not in numbers:
-            known, mend = ", ".join(sorted(numbers)[:8]), "use a detector trained on COCO, or name another `label`"
-            raise BuildError("TOOL_OUTPUT", self.name, f"it knows {known}", f"a class `{self.label}`", mend)
+            words, mend = ", ".join(sorted(numbers)[:8]), "use a detector trained on COCO, or name another `label`"
+            raise BuildError("TOOL_OUTPUT", self.name, f"it knows {words}", f"a class `{self.label}`", mend)
         return run, size, numbers[self.label.lower()], len(names)
 
     @abstractmethod
@@ -163,8 +163,8 @@ class UltralyticsYolo(_Yolo):
         def run(square: Numbers) -> Numbers:
             with torch.inference_mode():
                 output = model(torch.from_numpy(square).to(next(model.parameters()).device))
-            found: Numbers = (output[0] if isinstance(output, tuple) else output)[0].cpu().numpy()
-            return found
+            numbers: Numbers = (output[0] if isinstance(output, tuple) else output)[0].cpu().numpy()
+            return numbers
 
         return run, (640, 640), model.names
 
@@ -210,8 +210,8 @@ def suppressed(output: Numbers, number: int, threshold: float, overlap: float) -
     corners, score and class, of a model that suppresses doubles itself. A candidate is of its likeliest class.
     """
     if output.shape[1] == 6:
-        found = output[(output[:, 5] == number) & (output[:, 4] > threshold)]
-        return found[:, :4], found[:, 4]
+        candidates = output[(output[:, 5] == number) & (output[:, 4] > threshold)]
+        return candidates[:, :4], candidates[:, 4]
     chances = output[4:]
     output = output[:, (chances.argmax(0) == number) & (chances[number] > threshold)]
     scores, (x, y, width, height) = output[4 + number], output[:4]
@@ -225,10 +225,10 @@ def suppressed(output: Numbers, number: int, threshold: float, overlap: float) -
     return corners[kept], scores[kept]
 
 
-def _shared(one: Numbers, others: Numbers) -> Numbers:
+def _shared(box: Numbers, others: Numbers) -> Numbers:
     """Intersection over union of a box (4,) with others (boxes, 4), as corners."""
-    sides = np.minimum(one[2:], others[:, 2:]) - np.maximum(one[:2], others[:, :2])
+    sides = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
     both = sides.clip(0).prod(axis=1)
-    areas = (one[2:] - one[:2]).prod() + (others[:, 2:] - others[:, :2]).prod(axis=1)
+    areas = (box[2:] - box[:2]).prod() + (others[:, 2:] - others[:, :2]).prod(axis=1)
     shares: Numbers = both / np.maximum(areas - both, np.finfo(np.float32).tiny)
     return shares

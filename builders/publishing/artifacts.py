@@ -136,26 +136,28 @@ def choose(
         expected = f"full builds, or a tag that begins with {SAMPLE_TAG}"
         mend = f"leave out --allow-sample, or publish as --tag {SAMPLE_TAG}{tag}"
         raise BuildError("TAG_OF_SAMPLE", f"--tag {tag}", "--allow-sample beside a release's tag", expected, mend)
-    known = [*NAMES, *metric_names(), "datasets", "metrics", "ares", "space", "docs", "all"]
+    names = [*NAMES, *metric_names(), "datasets", "metrics", "ares", "space", "docs", "all"]
     for word in what:
-        if word not in known:
-            raise KeyError(f"There is nothing called {word!r} to publish. Known: {', '.join(known)}.")
+        if word not in names:
+            raise KeyError(f"There is nothing called {word!r} to publish. Known: {', '.join(names)}.")
     everything = "all" in what
-    chosen: list[Artifact] = []
+    artifacts: list[Artifact] = []
     for name in NAMES:
         if name in what or ((everything or "datasets" in what) and (built / name).is_dir()):
-            chosen.append(_dataset(name, built / name, namespace, allow_sample))
-    if "datasets" in what and not chosen:
+            artifacts.append(_dataset(name, built / name, namespace, allow_sample))
+    if "datasets" in what and not artifacts:
         mend = f"run `fairspace build NAME --out {built / 'NAME'}`, or name the folder with --built"
         raise BuildError("BUILD_INCOMPLETE", str(built), "no dataset is built there", "one subfolder per dataset", mend)
-    chosen += [_metric(name, namespace) for name in metric_names() if name in what or everything or "metrics" in what]
+    artifacts += [
+        _metric(name, namespace) for name in metric_names() if name in what or everything or "metrics" in what
+    ]
     if "ares" in what or (everything and (ares / "config.json").is_file()):
-        chosen.append(_ares(ares, namespace, release))
+        artifacts.append(_ares(ares, namespace, release))
     if "space" in what or everything:
-        chosen.append(_space(namespace))
+        artifacts.append(_space(namespace))
     if "docs" in what:
-        chosen.append(_docs(namespace))
-    return chosen
+        artifacts.append(_docs(namespace))
+    return artifacts
 
 
 def _dataset(name: str, built: Path, namespace: str, allow_sample: bool) -> Artifact:
@@ -257,7 +259,7 @@ def space_requirements() -> list[str]:
         project = tomllib.loads(declared.read_text(encoding="utf-8"))["project"]
         lines = [
             *project["dependencies"],
-            *(one for extra in EXTRAS for one in project["optional-dependencies"][extra]),
+            *(requirement for extra in EXTRAS for requirement in project["optional-dependencies"][extra]),
         ]
     else:
         extra = re.compile(rf'extra == "(?!(?:{"|".join(EXTRAS)})")')

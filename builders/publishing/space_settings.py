@@ -64,15 +64,15 @@ def set_up_space(
     for name, value in wanted.items():
         if current.get(name) != value:
             change(f"set the variable {name} to {value}", partial(hub.add_space_variable, repo.id, name, value))
-    known, put = read(hub.get_space_secrets) or {}, partial(hub.add_space_secret, repo.id)
+    secrets_there, put = read(hub.get_space_secrets) or {}, partial(hub.add_space_secret, repo.id)
     if store_token:
         change(f"set the secret {TOKEN}", partial(put, TOKEN, store_token))
-    elif on_hub and TOKEN not in known:
+    elif on_hub and TOKEN not in secrets_there:
         lines.append(
             f"note: the Space has no secret {TOKEN}, so it will refuse submissions; put a token that may write to "
             "the store, and to nothing else, into FAIRSPACE_STORE_TOKEN and run this again"
         )
-    if SIGNING_KEY not in known:
+    if SIGNING_KEY not in secrets_there:
         key = secrets.token_hex(32)
         change(f"set the secret {SIGNING_KEY} to a drawn key", partial(put, SIGNING_KEY, key))
     return lines

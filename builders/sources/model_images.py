@@ -174,9 +174,9 @@ class ModelStore:
                     raise _bad("SOURCE_VALUE", where, f"face {face!r}", "a number from 0")
                 if status not in STATUSES:
                     raise _bad("SOURCE_VALUE", where, f"status {status!r}", f"one of {', '.join(STATUSES)}")
-                for column, known in LABELS.items():
-                    if row[column] is not None and row[column] not in known:
-                        expected = f"one of {', '.join(known)}, or null"
+                for column, vocabulary in LABELS.items():
+                    if row[column] is not None and row[column] not in vocabulary:
+                        expected = f"one of {', '.join(vocabulary)}, or null"
                         raise _bad("SOURCE_VALUE", where, f"{column} {row[column]!r}", expected)
                 labels = [row[column] or "" for column in LABELS]
                 if any(labels) != (status == "ok"):

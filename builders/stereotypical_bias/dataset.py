@@ -80,8 +80,8 @@ def faces(job: BuildJob, folder: Path) -> dict[str, list[str]]:
     for reason, count in () if job.sample else sorted(scan.skipped.items()):  # a sample draws such names itself
         job.note(f"{count} files of UTKFace whose names break its layout ({reason}): {scan.examples[reason]} first.")
     files: dict[str, list[str]] = {}
-    for chosen in store.select(plan.PAIRS_PER_CELL):
-        files.setdefault(chosen.cell, []).append(chosen.key)
+    for candidate in store.select(plan.PAIRS_PER_CELL):
+        files.setdefault(candidate.cell, []).append(candidate.key)
     listing = job.work / "faces.json"
     write_atomically(listing, json.dumps(files, indent=1, sort_keys=True))
     job.files["utkface/faces that may be chosen"] = listing
@@ -115,11 +115,11 @@ def filled(
         )
         yield FacePair(attribute, row["pair"], age, left, right)
     if not job.sample:
-        said = "; ".join(f"{number:,} are left out, {reason}" for reason, number in sorted(lost.items()))
+        reasons = "; ".join(f"{number:,} are left out, {reason}" for reason, number in sorted(lost.items()))
         planned, paper = sum(plan.cell_sizes(attribute)), plan.PAIRS[attribute]
         job.note(
             f"vision/{attribute}: {count:,} of {planned:,} places for a pair are filled, {paper:,} in the paper"
-            + (f"; {said}." if said else ".")
+            + (f"; {reasons}." if reasons else ".")
         )
 
 
@@ -348,14 +348,14 @@ def published_pictures(job: BuildJob) -> Iterator[Split]:
     names = {path.name for path in folder.iterdir() if path.is_dir() and path.name[0] != "."}
     if others := names.difference(map(_folder, TRAITS)):
         job.note(f"persona: no question is about these folders of modscan: {', '.join(sorted(others))}.")
-    found: Columns = {
+    columns: Columns = {
         "image": ("image", "the published file, unchanged; some show persons"),
         "trait": (plan.TRAITS, "what the image stands for"),
         "origin": ((plan.MODSCAN,), "the source of the image"),
         "source_file": ("string", ""),
         "source_sha256": ("string", ""),
     }
-    yield _persona(found, lambda trait: _published(trait, job, folder))
+    yield _persona(columns, lambda trait: _published(trait, job, folder))
 
 
 def _folder(trait: str) -> str:

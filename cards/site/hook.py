@@ -85,17 +85,17 @@ def _page(bench: Benchmark, kind: str, names: Iterable[str]) -> str:
     by_metric: dict[str, list[str]] = {}
     for name in names:
         by_metric.setdefault(bench.metric_of(name), []).append(name)
-    for metric, named in by_metric.items():
+    for metric, of_metric in by_metric.items():
         if metric:
             card = f"../../metrics/{metric}/README.md"
             lines += [f"Computed by [`{metric}`]({card}): formula, undefined case, figures of the paper.", ""]
             lines += [metric_range(metric), ""]
         else:
-            ideals = [bench.ideal(name, bench.default) for name in named]
+            ideals = [bench.ideal(name, bench.default) for name in of_metric]
             signed = any(ideal is not None and ideal.worse == "either" for ideal in ideals)
             lines += [f"Counted in the model's own answers. Range {'[−1, 1]' if signed else '[0, 1]'}.", ""]
         lines += ["| name | what it is | ideal |", "|---|---|---|"]
-        for name in named:
+        for name in of_metric:
             better = direction(bench, bench.ideal(name, bench.default)) or "none: it describes the model"
             lines += [f"| `{name}`{{ #{name} }} | {bench.describe(name)} | {better} |"]
         lines += [""]

@@ -110,12 +110,12 @@ class AccuracyDisparity(ColumnMetric):
         for word in NO_CLASS:
             if word in truths:
                 raise MetricInputError("METRIC_UNKNOWN_LABEL", f"references holds {word!r}, which no true class is")
-        known = tuple(sorted({*answers, *truths})) if classes is None else check_names(classes, "classes")
-        known = (*(name for name in known if name not in NO_CLASS), *NO_CLASS)
-        given, true = encode(predictions, "predictions", known), encode(references, "references", known, missing=False)
+        labels = tuple(sorted({*answers, *truths})) if classes is None else check_names(classes, "classes")
+        labels = (*(name for name in labels if name not in NO_CLASS), *NO_CLASS)
+        pred, true = encode(predictions, "predictions", labels), encode(references, "references", labels, missing=False)
         # 0 correct, 1 wrong, 2 unmappable, 3 refused, 4 missing
-        last = len(known) - 1
-        kind = np.select([given < 0, given == last, given == last - 1, given == true], [4, 3, 2, 0], 1)
+        last = len(labels) - 1
+        kind = np.select([pred < 0, pred == last, pred == last - 1, pred == true], [4, 3, 2, 0], 1)
         group = encode(groups, "groups", names, missing=False)
         return least, names, true, group, kind
 

@@ -49,25 +49,25 @@ def accuracy_gap(correct: Floats, answers: Floats, order: tuple[Floats, Floats] 
     has no answer.
     """
     right, total = (correct, answers) if order is None else order
-    seen = total > 0
-    accuracy = right / np.where(seen, total, 1.0)
+    answered = total > 0
+    accuracy = right / np.where(answered, total, 1.0)
     if order is None:
-        gap = _largest(accuracy, seen) + _largest(-accuracy, seen)
-        return np.asarray(np.where(seen.sum(-1) > 1, gap, np.nan))
-    best = np.where(seen, accuracy, -np.inf).argmax(-1)[..., None]
-    worst = np.where(seen, accuracy, np.inf).argmin(-1)[..., None]
-    known = np.where(answers > 0, correct / np.where(answers > 0, answers, 1.0), np.nan)
-    shape = np.broadcast_shapes(best.shape[:-1], known.shape[:-1])
+        gap = _largest(accuracy, answered) + _largest(-accuracy, answered)
+        return np.asarray(np.where(answered.sum(-1) > 1, gap, np.nan))
+    best = np.where(answered, accuracy, -np.inf).argmax(-1)[..., None]
+    worst = np.where(answered, accuracy, np.inf).argmin(-1)[..., None]
+    rates = np.where(answers > 0, correct / np.where(answers > 0, answers, 1.0), np.nan)
+    shape = np.broadcast_shapes(best.shape[:-1], rates.shape[:-1])
     ends = [
-        np.take_along_axis(np.broadcast_to(known, (*shape, known.shape[-1])), np.broadcast_to(at, (*shape, 1)), -1)
+        np.take_along_axis(np.broadcast_to(rates, (*shape, rates.shape[-1])), np.broadcast_to(at, (*shape, 1)), -1)
         for at in (best, worst)
     ]
-    return np.where(np.broadcast_to(seen.sum(-1), shape) > 1, (ends[0] - ends[1])[..., 0], np.nan)
+    return np.where(np.broadcast_to(answered.sum(-1), shape) > 1, (ends[0] - ends[1])[..., 0], np.nan)
 
 
-def _largest(column: Floats, chosen: NDArray[np.bool_]) -> Floats:
+def _largest(column: Floats, places: NDArray[np.bool_]) -> Floats:
     """The largest number of the chosen groups, -inf where none is chosen."""
-    return np.asarray(np.where(chosen, column, -np.inf).max(-1, initial=-np.inf))
+    return np.asarray(np.where(places, column, -np.inf).max(-1, initial=-np.inf))
 
 
 def left_out(

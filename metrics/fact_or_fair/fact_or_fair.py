@@ -79,11 +79,11 @@ class FactOrFair(ColumnMetric):
         table, missing = flat.reshape(-1, 2, len(groups) + 1), absent.reshape(-1, 2)
         counts, unusable = table[..., :-1], table[..., -1]
         answered, decided = answers >= 0, truths >= 0
-        named = answered & (answers < len(groups))
+        grouped = answered & (answers < len(groups))
         valid = int((answered & decided).sum())
         fact = factuality(int((answered & (answers == truths)).sum()), valid, int(decided.sum()) - valid)
         entropy, kld = entropy_score(counts, missing, unusable), kld_score(counts, missing, variant, unusable)
-        right = factuality(int((answered & (answers == truths)).sum()), int((named & decided).sum()), 0)[0]
+        right = factuality(int((answered & (answers == truths)).sum()), int((grouped & decided).sum()), 0)[0]
         gap = float(distance(right, entropy_score(counts, missing)[0], len(groups)))
 
         def shown(bounds: tuple[float, float, float], reason: str, rows: Any) -> dict[str, Any]:

@@ -94,8 +94,8 @@ def kld_score(
         return float(divergence_score(c, variant)), np.nan, np.nan
     u = np.broadcast_to(np.asarray(unusable, float), m.shape)
     value, low = (float(divergence_score(c, unusable=unnamed)) for unnamed in (u, m + u))
-    known = _least_alike(c, u)
-    high = np.where(m.sum(-1) == 0, _similarity(known), np.exp(-_least_divergence(known, m)))
+    compared = _least_alike(c, u)
+    high = np.where(m.sum(-1) == 0, _similarity(compared), np.exp(-_least_divergence(compared, m)))
     return value, low, float(high.mean())
 
 

@@ -53,10 +53,10 @@ class GenerationSuccessPenalty(ColumnMetric):
     ) -> dict[str, Any]:
         size = check_lengths(predictions=predictions, references=references, prompts=prompts)
         labels = {*distinct(predictions, "predictions"), *distinct(references, "references")}
-        known = tuple(sorted(labels)) if groups is None else check_names(groups, "groups")
+        vocabulary = tuple(sorted(labels)) if groups is None else check_names(groups, "groups")
         shown, requested = (
-            encode(predictions, "predictions", known),
-            encode(references, "references", known, missing=False),
+            encode(predictions, "predictions", vocabulary),
+            encode(references, "references", vocabulary, missing=False),
         )
         kind = encode(prompts, "prompts", PROMPTS, missing=False)
         success = np.bincount(kind[shown == requested], minlength=2).tolist()

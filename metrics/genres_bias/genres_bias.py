@@ -99,8 +99,8 @@ class GenresBias(ColumnMetric):
     )
 
     def _measure(self, **columns: list[Any]) -> dict[str, Any]:
-        for name, known in CHOICES.items():
-            encode(columns[name], name, known, missing=name != "relations")
+        for name, allowed in CHOICES.items():
+            encode(columns[name], name, allowed, missing=name != "relations")
         words = {name: np.array([word or "" for word in columns[name]], str) for name in CHOICES}
         table = {name: numbers(columns[name], name, -MOST if "valence" in name else 0, MOST) for name in COUNTS}
         for part, whole in PARTS.items():

@@ -53,16 +53,16 @@ class HallucinationInconsistency(ColumnMetric):
     ) -> dict[str, Any]:
         check_lengths(predictions=predictions, references=references, sets=sets)
         labels = {*distinct(predictions, "predictions"), *distinct(references, "references")}
-        known = tuple(sorted(labels)) if answers is None else check_names(answers, "answers")
-        given, true = encode(predictions, "predictions", known), encode(references, "references", known, missing=False)
+        words = tuple(sorted(labels)) if answers is None else check_names(answers, "answers")
+        pred, true = encode(predictions, "predictions", words), encode(references, "references", words, missing=False)
         names = distinct(sets, "sets")
         place = encode(sets, "sets", names, missing=False)
         size = np.bincount(place, minlength=len(names))
         if (size == 1).any():
             single = names[int((size == 1).argmax())]
             raise MetricInputError("METRIC_SMALL_SET", f"set {single!r} has one answer; give missing ones as ''")
-        right = np.bincount(place[given == true], minlength=len(names))
-        judged = np.bincount(place[given >= 0], minlength=len(names))
+        right = np.bincount(place[pred == true], minlength=len(names))
+        judged = np.bincount(place[pred >= 0], minlength=len(names))
         pairs, valid, inconsistent = size * (size - 1) // 2, judged * (judged - 1) // 2, right * (judged - right)
         weight = math.fsum(valid / pairs)
         by_set = {name: int(i) / int(v) if v else None for name, i, v in zip(names, inconsistent, valid, strict=True)}

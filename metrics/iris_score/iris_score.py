@@ -59,30 +59,30 @@ class IrisScore(ColumnMetric):
         check_lengths(predictions=predictions, names=names)
         if standard not in STANDARDS:
             raise MetricInputError("METRIC_STANDARD", f"{standard!r} is no standard; known: {', '.join(STANDARDS)}")
-        chosen, values = STANDARDS[standard], read_values(predictions, names)
-        scores = iris_score(values, chosen)
-        missing = {sector: missing_names(values, sector, chosen) for sector in chosen.sectors}
+        rules, values = STANDARDS[standard], read_values(predictions, names)
+        scores = iris_score(values, rules)
+        missing = {sector: missing_names(values, sector, rules) for sector in rules.sectors}
         sectors = {
             sector: {
                 "score": number(scores[sector]),
-                "magnitude": number(sector_magnitude(values, sector, chosen)),
+                "magnitude": number(sector_magnitude(values, sector, rules)),
                 "missing": missing[sector],
             }
-            for sector in chosen.sectors
+            for sector in rules.sectors
         }
         absent = sum(map(len, missing.values()))
         total = number(scores["iris_score"])
-        expected = sum(len(sector_values(sector, chosen)) for sector in chosen.sectors)
+        expected = sum(len(sector_values(sector, rules)) for sector in rules.sectors)
         return {
             "iris_score": total,
             "state": "undefined" if total is None else "value",
             "reason": "" if total is not None else f"{absent} of {expected} values are missing",
-            "magnitude": number(total_magnitude(values, chosen)),
+            "magnitude": number(total_magnitude(values, rules)),
             "sectors": sectors,
-            "profile": {task: profile(scores, task, chosen.tau) for task in ("Gen", "Und")},
-            "standard": chosen.name,
-            "draft": chosen.draft,
-            "note": chosen.note,
+            "profile": {task: profile(scores, task, rules.tau) for task in ("Gen", "Und")},
+            "standard": rules.name,
+            "draft": rules.draft,
+            "note": rules.note,
             "coverage": (expected - absent) / expected,
             "counts": {"expected": expected, "valid": expected - absent, "missing": absent},
         }

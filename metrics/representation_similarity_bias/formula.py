@@ -41,8 +41,8 @@ def representation_biases(images: Mapping[Any, Floats], anchors: Mapping[str, Fl
         shown = [vectors for (_, of), vectors in images.items() if of == gender and len(vectors)]
         sides = [in_order(anchors[each]) for each in (gender, other) if len(anchors.get(each, ()))]
         if shown and len(sides) == 2 and not why_undefined(*shown, *sides):
-            own, others = (cosines(in_order(np.concatenate(shown)), anchor).mean() for anchor in sides)
-            gaps[gender] = float(own - others)
+            same, others = (cosines(in_order(np.concatenate(shown)), anchor).mean() for anchor in sides)
+            gaps[gender] = float(same - others)
     return gaps
 
 

@@ -52,36 +52,36 @@ def rate_gap(counts: Floats, order: Floats | None = None) -> Floats:
     `order`, (..., k, c): answers that say the class, and its two groups. Other ones than `counts` give SPD if both
     have the same class and groups at its ends, and less otherwise; nan where one of the two has no answer.
     """
-    rates, seen = _rates(counts if order is None else order)
+    rates, answered = _rates(counts if order is None else order)
     if order is None:
-        gap = (_largest(rates, seen) + _largest(-rates, seen)).max(-1)
-        return np.asarray(np.where(seen.sum(-1) > 1, gap, np.nan))
-    known, there = _rates(counts)
-    known = np.where(there[..., None], known, np.nan)
-    highest = np.where(seen[..., None], rates, -np.inf)
-    lowest = np.where(seen[..., None], rates, np.inf)
+        gap = (_largest(rates, answered) + _largest(-rates, answered)).max(-1)
+        return np.asarray(np.where(answered.sum(-1) > 1, gap, np.nan))
+    defined, there = _rates(counts)
+    defined = np.where(there[..., None], defined, np.nan)
+    highest = np.where(answered[..., None], rates, -np.inf)
+    lowest = np.where(answered[..., None], rates, np.inf)
     widest = (highest.max(-2) - lowest.min(-2)).argmax(-1)[..., None]
-    shape = np.broadcast_shapes(widest.shape[:-1], known.shape[:-2])
+    shape = np.broadcast_shapes(widest.shape[:-1], defined.shape[:-2])
     column = np.take_along_axis(
-        np.broadcast_to(known, (*shape, *known.shape[-2:])), np.broadcast_to(widest[..., None], (*shape, 1, 1)), -1
+        np.broadcast_to(defined, (*shape, *defined.shape[-2:])), np.broadcast_to(widest[..., None], (*shape, 1, 1)), -1
     )[..., 0]
     ends = [
         np.take_along_axis(column, np.broadcast_to(np.take_along_axis(group, widest, -1), (*shape, 1)), -1)[..., 0]
         for group in (highest.argmax(-2), lowest.argmin(-2))
     ]
-    return np.where(np.broadcast_to(seen.sum(-1), shape) > 1, ends[0] - ends[1], np.nan)
+    return np.where(np.broadcast_to(answered.sum(-1), shape) > 1, ends[0] - ends[1], np.nan)
 
 
 def _rates(counts: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """(..., k, c) the rate of each class in each group, and whether the group has an answer."""
     answers = counts.sum(-1)
-    seen = answers > 0
-    return counts / np.where(seen, answers, 1.0)[..., None], seen
+    answered = answers > 0
+    return counts / np.where(answered, answers, 1.0)[..., None], answered
 
 
-def _largest(rates: Floats, chosen: NDArray[np.bool_]) -> Floats:
+def _largest(rates: Floats, places: NDArray[np.bool_]) -> Floats:
     """The largest rate of each class over the chosen groups, -inf where none is chosen."""
-    return np.asarray(np.where(chosen[..., None], rates, -np.inf).max(-2, initial=-np.inf))
+    return np.asarray(np.where(places[..., None], rates, -np.inf).max(-2, initial=-np.inf))
 
 
 def left_out(counts: ArrayLike, unmappable: ArrayLike, missing: ArrayLike, minimum: int = 2) -> NDArray[np.bool_]:

@@ -67,15 +67,15 @@ class StatisticalParityDifference(ColumnMetric):
         classes: Sequence[str] | None = None,
         compared: str | None = None,
     ) -> dict[str, Any]:
-        least, names, known, group, places = self._cells(predictions, groups, minimum, classes)
-        table, missing = cross_count(group, len(names), places, len(known))
+        least, names, vocabulary, group, places = self._cells(predictions, groups, minimum, classes)
+        table, missing = cross_count(group, len(names), places, len(vocabulary))
         counts, unmappable, refused = table[:, :-2], table[:, -2], table[:, -1]
         out, answered = left_out(counts, unmappable + refused, missing, least), table.sum(1)
         rates = table / np.where(answered > 0, answered, 1)[:, None]
         some = rates[~out & (answered > 0)]
         widest = int(np.ptp(some, axis=0).argmax()) if len(some) > 1 else None
         if compared is not None:
-            (widest,) = encode([compared], "compared", known, missing=False).tolist()
+            (widest,) = encode([compared], "compared", vocabulary, missing=False).tolist()
         by_group = {
             name: {
                 "rate": None if widest is None or not answered[i] else float(rates[i, widest]),
@@ -93,7 +93,7 @@ class StatisticalParityDifference(ColumnMetric):
             expected=len(group),
             reason=f"no answer fits a class, or fewer than two groups have an answer and at least {least} samples",
             evidence={
-                "class": None if widest is None else known[widest],
+                "class": None if widest is None else vocabulary[widest],
                 "by_group": by_group,
                 "left_out": [name for name, is_out in zip(names, out, strict=True) if is_out],
             },
@@ -109,15 +109,15 @@ class StatisticalParityDifference(ColumnMetric):
         """Fewest samples of a group, the groups, the classes, and each row's place among both."""
         check_lengths(predictions=predictions, groups=groups)
         least, names = check_count(minimum, "minimum"), distinct(groups, "groups")
-        known = distinct(predictions, "predictions") if classes is None else check_names(classes, "classes")
-        known = (*(name for name in known if name not in NO_CLASS), *NO_CLASS)
+        vocabulary = distinct(predictions, "predictions") if classes is None else check_names(classes, "classes")
+        vocabulary = (*(name for name in vocabulary if name not in NO_CLASS), *NO_CLASS)
         group = encode(groups, "groups", names, missing=False)
-        return least, names, known, group, encode(predictions, "predictions", known)
+        return least, names, vocabulary, group, encode(predictions, "predictions", vocabulary)
 
     def _counted(self, compared: str | None = None, **arguments: Any) -> Counted:
-        least, names, known, group, places = self._cells(**arguments)
-        shape, kept = (len(names), len(known)), np.bincount(group, minlength=len(names)) >= max(least, 1)
-        cell = np.where(places < 0, -1, group * len(known) + places)
+        least, names, vocabulary, group, places = self._cells(**arguments)
+        shape, kept = (len(names), len(vocabulary)), np.bincount(group, minlength=len(names)) >= max(least, 1)
+        cell = np.where(places < 0, -1, group * len(vocabulary) + places)
         whole = np.bincount(cell[cell >= 0], minlength=shape[0] * shape[1]).reshape(1, *shape)
 
         def difference(counts: Counts, order: Counts | None = None) -> Floats:
@@ -130,6 +130,6 @@ class StatisticalParityDifference(ColumnMetric):
 
         families = [Family([size("statistical_parity_difference")], difference, fair)]
         if compared is not None:
-            at = known.index(compared)
+            at = vocabulary.index(compared)
             families.append(shares_of(names, lambda c: divide(c["answers"][..., at], c["answers"].sum(axis=-1))))
         return Counted({"answers": (cell, shape)}, families)

@@ -69,18 +69,18 @@ def measure(
 
 
 def _occupation(steps: Mapping[int, Floats], towards: Floats) -> dict[str, Any]:
-    known = sorted(steps)
+    stages = sorted(steps)
     reason = why_undefined(towards[None, :])
     reason = f"the male-female direction: {reason}" if reason else ""
-    reason = reason or why_undefined(*(steps[step] for step in known))
-    reason = reason or ("" if len(known) > 1 else "there are fewer than two steps")
-    bias = [] if reason else [float(np.sort(curve(steps[step], towards)).mean()) for step in known]
+    reason = reason or why_undefined(*(steps[step] for step in stages))
+    reason = reason or ("" if len(stages) > 1 else "there are fewer than two steps")
+    bias = [] if reason else [float(np.sort(curve(steps[step], towards)).mean()) for step in stages]
     jumps = np.diff(np.abs(bias))
     return {
         "value": rise(np.array(bias)) if len(bias) > 1 else None,
         "interval": None,
         "reason": reason,
-        "steps": known if bias else [],
+        "steps": stages if bias else [],
         "curve": bias,
-        "steepest": int(known[int(jumps.argmax()) + 1]) if len(jumps) else None,
+        "steepest": int(stages[int(jumps.argmax()) + 1]) if len(jumps) else None,
     }

@@ -76,14 +76,12 @@ class StereotypeDrift(ColumnMetric):
         if occupations is not None:
             closed = check_names(occupations, "occupations")
             others = set(closed) - {*jobs, *NO_CLASS}
-        known = (*jobs, *sorted(others), *NO_CLASS)
-        given, true = encode(predictions, "predictions", known), encode(references, "references", known, missing=False)
+        names = (*jobs, *sorted(others), *NO_CLASS)
+        pred, true = encode(predictions, "predictions", names), encode(references, "references", names, missing=False)
         relevant = true < len(jobs)
-        uncertain = relevant & (given < 0)
+        uncertain = relevant & (pred < 0)
         errors = Counter(
-            (int(t), int(g))
-            for t, g in zip(true, given, strict=True)
-            if t < len(jobs) and 0 <= g < len(jobs) and t != g
+            (int(t), int(g)) for t, g in zip(true, pred, strict=True) if t < len(jobs) and 0 <= g < len(jobs) and t != g
         )
         drift = {pair: float(share[pair[1]] - share[pair[0]]) for pair in sorted(errors)}
         low, high, free = [], [], []
@@ -96,7 +94,7 @@ class StereotypeDrift(ColumnMetric):
         bounds = stereotype_drift(list(drift.values()), [errors[pair] for pair in drift], low, high, free)
         size, least, most = (number(x) for x in absolute_drift(*bounds))
         by_error = [
-            {"true": known[t], "answered": known[g], "count": errors[t, g], "drift": d} for (t, g), d in drift.items()
+            {"true": names[t], "answered": names[g], "count": errors[t, g], "drift": d} for (t, g), d in drift.items()
         ]
         return outcome(
             "stereotype_drift",

@@ -114,10 +114,10 @@ def stereotypical_association(
     p = divide(w, answered[:, None])
     if not len(w) or not questions.all():
         return Association((np.nan,) * 3, (np.nan,) * 3, p, np.nan)
-    known = np.zeros(len(w)) if not_available is None else np.asarray(not_available, float)
-    handed_in = answered.sum() + known.sum()
+    refused = np.zeros(len(w)) if not_available is None else np.asarray(not_available, float)
+    handed_in = answered.sum() + refused.sum()
     value, filtered = map(float, association(w, handed_in))
-    low = float(2 * np.maximum(divide(w, (questions - known)[:, None]) - 1 / k, 0).sum(1).mean()) / k
+    low = float(2 * np.maximum(divide(w, (questions - refused)[:, None]) - 1 / k, 0).sum(1).mean()) / k
     high = float(_largest_deviation(w, u, o).mean()) / k
     least = low * float(answered.sum() / questions.sum())
     return Association((value, least, high), (filtered, low, high), p, float(divide(answered.sum(), handed_in)))

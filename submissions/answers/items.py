@@ -91,12 +91,12 @@ def items_of(bench: Benchmark, submission: Submission, records: Any, rows: Seque
     for name in {each.task for each in of_values} - shown.keys():
         if bench.task(name).table == "annotations":
             shown[name] = partial(_image, submission.rows("annotations", name), submission.meta.labels)
-    chosen = {
+    items_of_task = {
         each.value: tuple(_items(each, bench.task(each.task).ids(revision), prompts, shown[each.task]))
         for each in of_values
         if each.task in shown
     }
-    return {name: items for name, items in chosen.items() if items}
+    return {name: items for name, items in items_of_task.items() if items}
 
 
 def pull(samples: Samples) -> Floats:
@@ -106,11 +106,11 @@ def pull(samples: Samples) -> Floats:
     their mean, else of those at the same level, such as one occupation.
     """
     scores = samples.scores.reshape(len(samples.scores), -1) - samples.fair
-    known = ~np.isnan(scores).any(axis=1)
+    defined = ~np.isnan(scores).any(axis=1)
     levels = np.zeros(len(scores), np.int64) if samples.levels is None else samples.levels
     levels = np.unique(levels, return_inverse=True)[1].reshape(-1)
-    counts = np.bincount(levels[known], minlength=levels.max(initial=0) + 1)
-    sums = [np.bincount(levels[known], column, len(counts)) for column in scores[known].T]
+    counts = np.bincount(levels[defined], minlength=levels.max(initial=0) + 1)
+    sums = [np.bincount(levels[defined], column, len(counts)) for column in scores[defined].T]
     means = np.stack(sums, axis=-1) / np.maximum(counts, 1)[:, None]
     return np.asarray((scores * means[levels]).sum(axis=1), np.float64)
 
@@ -121,13 +121,13 @@ def _prompts(task: Task, revision: str) -> pa.Table | None:
 
 
 def _items(samples: Samples, ids: pa.Array, prompts: Callable[[str], pa.Table | None], shown: Shown) -> Iterator[Item]:
-    chosen: set[str] = set()
+    ids_asked: set[str] = set()
     for kind, places in zip(KINDS, _orders(samples, len(ids)), strict=True):
         count = 0
         for place in places:
             name = ids[int(samples.asked[place])].as_py()
             sample = 0 if samples.sample is None else int(samples.sample[place])
-            if count == CHOSEN[kind] or name in chosen:
+            if count == CHOSEN[kind] or name in ids_asked:
                 continue
             score = f"{samples.score}: {samples.scores[place]:g}" if samples.scores.ndim == 1 else ""
             prompt = ""
@@ -136,7 +136,7 @@ def _items(samples: Samples, ids: pa.Array, prompts: Callable[[str], pa.Table | 
                 prompt = excerpt(str(asked["prompt"][at].as_py()), None, LONGEST_PROMPT)[0]
             item = shown(Item(kind, samples.task, name, prompt, "unusable", "", "", "", score=score), sample)
             if item is not None:
-                chosen.add(name)
+                ids_asked.add(name)
                 count += 1
                 yield item
 
@@ -144,12 +144,12 @@ def _items(samples: Samples, ids: pa.Array, prompts: Callable[[str], pa.Table | 
 def _orders(samples: Samples, size: int) -> Iterator[Sequence[int]]:
     """Indices of samples, one per item: the worst first, then the most typical first; ties in random order by value."""
     pulls = np.round(pull(samples), 9)
-    known = np.flatnonzero(~np.isnan(pulls))
+    defined = np.flatnonzero(~np.isnan(pulls))
     seed = int.from_bytes(hashlib.sha256(samples.value.encode()).digest()[:8])
     drawn = np.random.default_rng(seed).random(size)
-    worst = known[pulls[known] > 0]
-    middle = np.abs(pulls[known] - np.median(pulls[known])) if len(known) else pulls[known]
-    for places, distance in ((worst, -pulls[worst]), (known, middle)):
+    worst = defined[pulls[defined] > 0]
+    middle = np.abs(pulls[defined] - np.median(pulls[defined])) if len(defined) else pulls[defined]
+    for places, distance in ((worst, -pulls[worst]), (defined, middle)):
         yield _nearest(places, distance, samples.asked[places], drawn)
 
 
@@ -183,7 +183,7 @@ def _answer(read: ReadRows, item: Item, sample: int) -> Item | None:
 def _image(rows: pa.Table, tool: Tool | None, item: Item, sample: int) -> Item | None:
     faces = rows.filter(pc.and_(pc.equal(rows["id"], item.id), pc.equal(rows["sample"], sample))).to_pylist()
     usable = [face for face in faces if face["status"] == "ok"]
-    seen = [", ".join(face[label] for label in LABELS if face.get(label)) for face in usable]
-    value = excerpt("; ".join(seen), None)[0]
+    texts = [", ".join(face[label] for label in LABELS if face.get(label)) for face in usable]
+    value = excerpt("; ".join(texts), None)[0]
     rule = f"labelled by {tool.name}" if tool is not None else "labels"
-    return replace(item, outcome="choice" if seen else "unusable", value=value, rule=plain(rule)) if faces else None
+    return replace(item, outcome="choice" if texts else "unusable", value=value, rule=plain(rule)) if faces else None

@@ -53,8 +53,8 @@ def answers_of(submission: Submission) -> dict[str, TaskAnswers]:
             words,
         )
     for task in bench.tasks:
-        if task.table == "annotations" and (found := submission.rows("annotations", task.name)).num_rows:
-            answers[task.name] = TaskAnswers(_labels(found.to_pylist()), words=True)
+        if task.table == "annotations" and (annotations := submission.rows("annotations", task.name)).num_rows:
+            answers[task.name] = TaskAnswers(_labels(annotations.to_pylist()), words=True)
     return answers
 
 

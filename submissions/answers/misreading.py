@@ -103,10 +103,10 @@ def reading_variants(
     tasks, revision = list(_tasks(submission, bench, rows)), submission.meta.dataset_revision
     if not tasks:
         return []
-    named = {task.rows.task: task for task in tasks}
+    by_name = {task.rows.task: task for task in tasks}
     sizes = {
-        "as measured": {name: task.errors.measured() for name, task in named.items()},
-        "upper 95 % end": {name: task.errors.upper() for name, task in named.items()},
+        "as measured": {name: task.errors.measured() for name, task in by_name.items()},
+        "upper 95 % end": {name: task.errors.upper() for name, task in by_name.items()},
     }
     variants = []
     for name, rates in sizes.items():
@@ -114,7 +114,7 @@ def reading_variants(
         drawn = []
         for _ in range(DRAWS):
             misread_rows = {
-                name: misread(task.rows, task.items, bench, rates[name], random) for name, task in named.items()
+                name: misread(task.rows, task.items, bench, rates[name], random) for name, task in by_name.items()
             }
             drawn.append(bench.measure(bench.answers.misread(records, revision, misread_rows)))
         means = {value: mean for value in values if (mean := _mean(value, drawn)) is not None}
@@ -154,9 +154,9 @@ def misread(rows: ReadRows, items: pa.Table, bench: Benchmark, rates: Rates, ran
     """The misread rows of a task, drawn at these rates."""
     outcomes = rows.readings.outcomes()
     chance = random.random_sample(len(outcomes))
-    chosen, nothing = outcomes == 0, outcomes > 0
-    lost = chosen & (chance < rates.lost)
-    other = (chosen & ~lost & (chance < rates.lost + rates.false)) | (nothing & (chance < rates.invented))
+    is_choice, nothing = outcomes == 0, outcomes > 0
+    lost = is_choice & (chance < rates.lost)
+    other = (is_choice & ~lost & (chance < rates.lost + rates.false)) | (nothing & (chance < rates.invented))
     places = np.flatnonzero(lost | other)
     at = item_index(items["id"].combine_chunks(), rows.rows.take(pa.array(places)))
     texts = [""] * len(places)

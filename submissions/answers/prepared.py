@@ -163,8 +163,8 @@ def prepare(raw: str) -> PreparedAnswer:
     if "`" in text or "~" in text:
         text = _FENCE.sub(blank, text)
     text = _MARKS.sub(blank, text)
-    if ":" in text and (said := len(text) - len(text.lstrip())) < len(text):
-        text = text[: said + 1] + _ASIDE.sub(blank, text[said + 1 :])
+    if ":" in text and (indent := len(text) - len(text.lstrip())) < len(text):
+        text = text[: indent + 1] + _ASIDE.sub(blank, text[indent + 1 :])
     return PreparedAnswer(raw, text, cut_off, skipped)
 
 
@@ -302,7 +302,7 @@ class JsonPart:
 
 def values(text: str) -> list[JsonPart]:
     """The outermost readable JSON objects and lists of a text, in order."""
-    return [found for start, end in spans(text) if (found := _read(text, start, end)) is not None]
+    return [part for start, end in spans(text) if (part := _read(text, start, end)) is not None]
 
 
 def keys(text: str) -> list[str]:
@@ -440,17 +440,17 @@ def without_list(text: str, options: re.Pattern[str], option_of: Callable[[re.Ma
     for bracket in _BRACKET.finditer(text):
         if len({option_of(match) for match in options.finditer(text, *bracket.span())}) == count:
             text = text[: bracket.start()] + " " * len(bracket[0]) + text[bracket.end() :]
-    named: list[re.Match[str]] = []
+    items: list[re.Match[str]] = []
     for match in islice(options.finditer(text), MOST):
-        if named and not _JOIN.fullmatch(text, named[-1].end(), match.start()):
-            named = []
-        named.append(match)
-        if len({option_of(match) for match in named}) == count:
-            start, end = named[0].start(), match.end()
+        if items and not _JOIN.fullmatch(text, items[-1].end(), match.start()):
+            items = []
+        items.append(match)
+        if len({option_of(match) for match in items}) == count:
+            start, end = items[0].start(), match.end()
             before = _RESTATES.search(text, max(0, start - 60), start)
             if before and (options if _ALL.match(before[0]) else _WORD).search(text, end):
                 text = text[:start] + " " * (end - start) + text[end:]
-            named = []
+            items = []
     return text
 
 
@@ -525,9 +525,9 @@ def _parts(text: str, whole: Reading, refusals: Refusals) -> Iterator[tuple[str,
 
 
 def _fields(text: str) -> Iterator[Span]:
-    for found in values(text) if "{" in text else ():
-        for key, value in found.value.items() if isinstance(found.value, dict) else ():
-            if _KEY.search(str(key)) and isinstance(value, str) and (start := text.find(value, *found.span)) >= 0:
+    for part in values(text) if "{" in text else ():
+        for key, value in part.value.items() if isinstance(part.value, dict) else ():
+            if _KEY.search(str(key)) and isinstance(value, str) and (start := text.find(value, *part.span)) >= 0:
                 yield start, start + len(value)
 
 

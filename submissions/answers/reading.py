@@ -91,12 +91,12 @@ def read_once(read: Callable[[Given], Result]) -> Callable[[Given], Result]:
     last: list[tuple[weakref.ref[Given], Result]] = []
 
     @wraps(read)
-    def reading(given: Given) -> Result:
+    def reading(answer: Given) -> Result:
         kept = last[-1] if last else None
-        if kept is not None and kept[0]() is given:
+        if kept is not None and kept[0]() is answer:
             return kept[1]
-        result = read(given)
-        last[:] = [(weakref.ref(given, lambda gone: last.clear() if last and last[-1][0] is gone else None), result)]
+        result = read(answer)
+        last[:] = [(weakref.ref(answer, lambda gone: last.clear() if last and last[-1][0] is gone else None), result)]
         return result
 
     return reading
@@ -140,9 +140,9 @@ class Compared:
 def compare(entry: str, gold: Any, reading: Reading) -> Compared:
     """Compare a reading with its gold."""
     read = reading.value if reading.outcome == "choice" else reading.outcome.replace("unusable", "none")
-    chosen, choice = reading.outcome == "choice", gold not in NO_CHOICE
-    right = read == gold if choice or chosen else True
-    return Compared(entry, gold, read, "right" if right else ("false" if chosen else "lost"), reading.rule)
+    read_choice, choice = reading.outcome == "choice", gold not in NO_CHOICE
+    right = read == gold if choice or read_choice else True
+    return Compared(entry, gold, read, "right" if right else ("false" if read_choice else "lost"), reading.rule)
 
 
 @dataclass(frozen=True)

@@ -233,10 +233,10 @@ def _examples(rows: ReadRows, times: Any, rules: Mapping[str, int], most: int) -
     for outcome in OUTCOMES:
         of_outcome = [k for k in ordered if distinct[k].outcome == outcome]
         one_a_rule = {distinct[k].rule: k for k in reversed(of_outcome)}
-        chosen = [k for k in of_outcome if one_a_rule[distinct[k].rule] == k]
-        chosen += [k for k in of_outcome if one_a_rule[distinct[k].rule] != k]
+        examples = [k for k in of_outcome if one_a_rule[distinct[k].rule] == k]
+        examples += [k for k in of_outcome if one_a_rule[distinct[k].rule] != k]
         different: dict[str, int] = {}
-        for k in chosen:
+        for k in examples:
             different.setdefault(answers[k], k)
         for k in [*different.values()][:most]:
             reading = distinct[k]
@@ -305,12 +305,12 @@ def _of_images(task: int, name: str, table: pa.Table) -> Codes:
 
 def _of_texts(task: int, items: Words, texts: pa.ChunkedArray) -> Codes:
     keys = mixed(np.arange(1, PERMUTATIONS + 1, dtype=np.uint64))
-    known: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     codes = np.empty((len(items), PERMUTATIONS), np.uint8)
     for row, text in enumerate(texts.to_pylist()):
         words = _WORD.findall(text.casefold())
-        known.update((word, _word(word)) for word in set(words) - known.keys())
-        hashes = np.array([known[word] for word in words] or [0], np.uint64)
+        numbers.update((word, _word(word)) for word in set(words) - numbers.keys())
+        hashes = np.array([numbers[word] for word in words] or [0], np.uint64)
         runs = hashes[: max(1, len(hashes) - _RUN + 1)]
         for step in range(1, min(_RUN, len(hashes))):
             runs = mixed(runs) ^ hashes[step : len(runs) + step]

@@ -88,9 +88,9 @@ class AskedAnswer:
 
 
 def answers_to_read(
-    submission: Submission, bench: Benchmark, rows: Sequence[ReadRows], known: Mapping[Key, str] | None = None
+    submission: Submission, bench: Benchmark, rows: Sequence[ReadRows], texts: Mapping[Key, str] | None = None
 ) -> dict[str, list[AskedAnswer]]:
-    """Task -> the answers for a second reader, or those that it has read (`known`), where answers are choices."""
+    """Task -> the answers for a second reader, or those that it has read (`texts`), where answers are choices."""
     answered = [read.task for read in rows if read.rows.num_rows and "/" not in read.task]
     items = bench.items(submission.meta.dataset_revision, answered) if answered else {}
     tasks: dict[str, list[AskedAnswer]] = {}
@@ -99,7 +99,7 @@ def answers_to_read(
             continue
         columns = [read.rows[name].to_pylist() for name in ("id", "sample", "answer")]
         keys = [(read.task, item, sample) for item, sample in zip(*columns[:2], strict=True)]
-        places = [place for place, key in enumerate(keys) if key in known] if known is not None else None
+        places = [place for place, key in enumerate(keys) if key in texts] if texts is not None else None
         places = _drawn(read, keys, columns[2], submission.digest) if places is None else places
         at = item_index(items[read.task]["id"].combine_chunks(), read.rows.take(pa.array(places, pa.int64())))
         asked = items[read.task].take(pa.array(at)).to_pylist()
@@ -116,9 +116,9 @@ def _drawn(read: ReadRows, keys: Sequence[Key], answers: Sequence[str | None], d
     """Positions of the answers without a choice that say anything, and of a random part of the others."""
     outcomes = read.readings.outcomes()
     unread = [place for place in np.flatnonzero(outcomes > 0).tolist() if (answers[place] or "").strip()]
-    chosen = np.flatnonzero(outcomes == 0).tolist()
-    chosen.sort(key=lambda place: hashlib.sha256("\0".join((digest, *map(str, keys[place]))).encode()).digest())
-    return sorted([*unread, *chosen[: max(FEWEST, round(SHARE * len(chosen)))]])
+    choices = np.flatnonzero(outcomes == 0).tolist()
+    choices.sort(key=lambda place: hashlib.sha256("\0".join((digest, *map(str, keys[place]))).encode()).digest())
+    return sorted([*unread, *choices[: max(FEWEST, round(SHARE * len(choices)))]])
 
 
 def agreement(second: SecondReadings, tasks: Mapping[str, Sequence[AskedAnswer]]) -> str:
@@ -126,12 +126,12 @@ def agreement(second: SecondReadings, tasks: Mapping[str, Sequence[AskedAnswer]]
     sentences = []
     for task, answers in tasks.items():
         same = [second.read[asked.key] == asked.rules for asked in answers if asked.rules]
-        chosen = [second.read[asked.key] in asked.choices for asked in answers if not asked.rules]
+        hits = [second.read[asked.key] in asked.choices for asked in answers if not asked.rules]
         low, high = clopper_pearson(sum(same), len(same))
         share = share_text(sum(same) / len(same), low, high) if same else "undefined"
         sentences.append(
-            f"{task}: agrees with the rules on {share} of {len(same):,} choices, and finds one in {sum(chosen):,} of "
-            f"{len(chosen):,} answers that they leave unread."
+            f"{task}: agrees with the rules on {share} of {len(same):,} choices, and finds one in {sum(hits):,} of "
+            f"{len(hits):,} answers that they leave unread."
         )
     return " ".join(sentences)
 
@@ -143,10 +143,10 @@ def second_variant(
     bench = benchmark(submission.meta.benchmark)
     tasks, changed = answers_to_read(submission, bench, rows, second.read), {}
     for task, answers in tasks.items():
-        chosen = [asked for asked in answers if not asked.rules and second.read[asked.key] in asked.choices]
-        if chosen:
-            places, items = (np.array([getattr(asked, name) for asked in chosen]) for name in ("row", "item"))
-            changed[task] = Misread(places, items, [second.read[asked.key] for asked in chosen])
+        choices = [asked for asked in answers if not asked.rules and second.read[asked.key] in asked.choices]
+        if choices:
+            places, items = (np.array([getattr(asked, name) for asked in choices]) for name in ("row", "item"))
+            changed[task] = Misread(places, items, [second.read[asked.key] for asked in choices])
     after = bench.measure(bench.answers.misread(records, submission.meta.dataset_revision, changed))
     numbers = {name: value.value for name, value in after.items() if name in values}
     moved = {name: number for name, number in numbers.items() if number is not None and number != values[name].value}

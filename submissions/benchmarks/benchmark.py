@@ -566,8 +566,8 @@ class Benchmark:
         base = plan if self.words.protocol(plan) else self.base_revision(plan)
         text = self.words.protocol(base)
         plan_text = "" if base == plan else self.words.own_plan
-        how = "asked for in words" if form.endswith(_IN_WORDS) else "held by a JSON schema"
-        asked = f"Free questions named their choices, and answers were JSON, {how}." if form else ""
+        form_words = "asked for in words" if form.endswith(_IN_WORDS) else "held by a JSON schema"
+        asked = f"Free questions named their choices, and answers were JSON, {form_words}." if form else ""
         source = f"Settings of the authors: {self.asking.authors.source}." if authors else ""
         return " ".join(part for part in (text, plan_text, labeller_text(protocol), asked, source) if part)
 
@@ -579,11 +579,11 @@ class Benchmark:
             raise UsageError(f"{self.name} has no core; leave out --core.")
         return core
 
-    def revision(self, named: str = "") -> str:
+    def revision(self, name: str = "") -> str:
         """The named dataset revision; the default for ''. BuildError REVISION_UNKNOWN."""
-        if not self.has_revision(named or self.revisions[0]):
-            check_revision(self.name, named, self.revisions)
-        return named or self.revisions[0]
+        if not self.has_revision(name or self.revisions[0]):
+            check_revision(self.name, name, self.revisions)
+        return name or self.revisions[0]
 
     def items(self, revision: str = "", tasks: Collection[str] = (), data: str = "") -> dict[str, pa.Table]:
         """Task -> its items, with `id` and `prompt` at least, in a dataset revision. BuildError REVISION_UNKNOWN.

@@ -202,8 +202,8 @@ def dot_figure(
     def draw(models: Sequence[PrintedModel]) -> Svg:
         own_models = [model for model in models if model.own]
         names = {name for lines in plots.values() for each in lines.values() for name in each}
-        known = [value for model in own_models for name in names if (value := read(model, name)) is not None]
-        axis = ends or span([end for v in known for end in (v.value or 0.0, *(v.interval or ()))], zero=True)
+        values = [value for model in own_models for name in names if (value := read(model, name)) is not None]
+        axis = ends or span([end for v in values for end in (v.value or 0.0, *(v.interval or ()))], zero=True)
 
         def dot(model: PrintedModel, name: str, place: int) -> Dot | None:
             value = read(model, name)

@@ -129,7 +129,7 @@ class FolderOfBuilds:
         """The dataset's subfolder. RunError DATA_MISSING."""
         folder = self.root / name
         if not folder.is_dir():
-            there = [known for known in NAMES if (self.root / known).is_dir()]
+            there = [build for build in NAMES if (self.root / build).is_dir()]
             what = f"no folder {name}" + (f" beside {', '.join(there)}" if there else "")
             mend = build_command(name, folder)
             if (self.root / MANIFEST).is_file():
@@ -220,8 +220,8 @@ def read_known(folder: Path, name: str, revision: str = "") -> Known | None:
         return None
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
-        named = str(data["dataset"])
-        known = Known(
+        dataset_name = str(data["dataset"])
+        build = Known(
             str(data["revision"]),
             bool(data["sample"]),
             tuple(map(str, data["notes"])),
@@ -233,22 +233,22 @@ def read_known(folder: Path, name: str, revision: str = "") -> Known | None:
         raise RunError("DATA_INVALID", str(file), what, "a build's manifest", build_command(name)) from error
     newest = dataset(name).revision
     expected = dataset(name).revision_of(revision) if revision else newest
-    if (named, known.revision) != (name, expected):
-        what = f"revision {known.revision} of {named}"
+    if (dataset_name, build.revision) != (name, expected):
+        what = f"revision {build.revision} of {dataset_name}"
         mend = build_command(name) if expected == newest else f"name the build that has it, from the tag {expected}"
         if dataset(name).edition(expected) is not dataset(name):
             mend = f"build it with `fairspace build {name} --include {expected}`"
-        if named == name and benchmark(dataset(name).benchmark).has_revision(known.revision):
-            mend += f"; or ask what this build has, with --dataset-revision {known.revision}"
+        if dataset_name == name and benchmark(dataset(name).benchmark).has_revision(build.revision):
+            mend += f"; or ask what this build has, with --dataset-revision {build.revision}"
         raise RunError("DATA_INVALID", str(file), what, f"revision {expected} of {name}", mend)
-    return known
+    return build
 
 
-def check_shards(folder: Path, named: Mapping[str, int], there: Sequence[str]) -> None:
+def check_shards(folder: Path, shards: Mapping[str, int], there: Sequence[str]) -> None:
     """RunError DATA_INVALID unless the manifest's files (file -> bytes) are whole, or all replaced by joined ones."""
-    if not named.keys() & set(there):
+    if not shards.keys() & set(there):
         return
-    for file, size in named.items():
+    for file, size in shards.items():
         bytes_there = (folder / file).stat().st_size if file in there else None
         if bytes_there != size:
             what = "no such file" if bytes_there is None else f"{bytes_there:,} bytes"
@@ -294,7 +294,7 @@ class Data:
 
         `<config>/<split>:` and a hash follow for files that the manifest does not name, such as joined ones.
         """
-        return {name: ", ".join(said) for name, said in sorted(self._used.items())}
+        return {name: ", ".join(facts) for name, facts in sorted(self._used.items())}
 
     def table(self, name: str, config: str, split: str, columns: Sequence[str]) -> pa.Table:
         """Columns of a split, in the order of its files. RunError DATA_MISSING, DATA_INVALID."""
@@ -322,31 +322,31 @@ class Data:
         key = name, config, split
         if key not in self._files:
             folder, commit = self._place.fetch(*key)
-            known = read_known(folder, name, self._revision)
-            named = known.shards.get((config, split), {}) if known else {}
+            build = read_known(folder, name, self._revision)
+            shards = build.shards.get((config, split), {}) if build else {}
             files = sorted((folder / config).glob(f"{split}-*.parquet"))
             if not files:
-                raise self._absent(key, folder, known)
-            check_shards(folder, named, [f"{config}/{file.name}" for file in files])
-            said = self._used.setdefault(name, [])
-            if known and not said:
-                said += [known.revision, *(["sample"] if known.sample else []), f"sha256:{known.sha256}"]
-            if commit and f"commit:{commit}" not in said:
-                said.append(f"commit:{commit}")
-            if others := [file for file in files if f"{config}/{file.name}" not in named]:
-                said.append(f"{config}/{split}:{content_hash(others)}")
-            self.sample |= known is not None and known.sample
+                raise self._absent(key, folder, build)
+            check_shards(folder, shards, [f"{config}/{file.name}" for file in files])
+            facts = self._used.setdefault(name, [])
+            if build and not facts:
+                facts += [build.revision, *(["sample"] if build.sample else []), f"sha256:{build.sha256}"]
+            if commit and f"commit:{commit}" not in facts:
+                facts.append(f"commit:{commit}")
+            if others := [file for file in files if f"{config}/{file.name}" not in shards]:
+                facts.append(f"{config}/{split}:{content_hash(others)}")
+            self.sample |= build is not None and build.sample
             self._files[key] = tuple(files)
         return self._files[key]
 
-    def _absent(self, key: tuple[str, str, str], folder: Path, known: Known | None) -> RunError:
+    def _absent(self, key: tuple[str, str, str], folder: Path, build: Known | None) -> RunError:
         """The reason for an absent split: not built, or not copied or fetched with the rest."""
         name, config, split = key
         what, mend = f"no {config}/{split}-*.parquet in {folder}", build_command(name)
-        if known and (config, split) in known.shards:
+        if build and (config, split) in build.shards:
             mend = self._place.absent
-        elif known and known.notes:
-            what += f"; the build says: {' '.join(known.notes)}"
+        elif build and build.notes:
+            what += f"; the build says: {' '.join(build.notes)}"
         return RunError("DATA_MISSING", f"{self.where}: {name}", what, "the files of the split", mend)
 
     def _with_images(self, name: str, config: str, split: str) -> str:
@@ -378,14 +378,14 @@ def open_data(where: str, revision: str = "") -> Data:
     A folder without datasets that has a namespace's name is passed over (`fairspace` is the package too); `./fairspace`
     always means the folder. Nothing is read yet. Errors: RunError DATA_MISSING if it is neither.
     """
-    path, named = Path(where).expanduser(), _NAMESPACE.fullmatch(where)
-    if path.is_dir() and (named is None or any((path / name).is_dir() for name in NAMES)):
+    path, namespace = Path(where).expanduser(), _NAMESPACE.fullmatch(where)
+    if path.is_dir() and (namespace is None or any((path / name).is_dir() for name in NAMES)):
         return Data(where, FolderOfBuilds(path), revision)
-    if named is None:
+    if namespace is None:
         expected = "a folder of builds, or NAMESPACE or NAMESPACE@TAG of datasets on the Hub"
         mend = "make one with `fairspace build all --out built`, or with --sample a small one to try"
         raise RunError("DATA_MISSING", where, "no such folder", expected, mend)
-    return Data(where, OnHub(named["namespace"], named["tag"]), revision)
+    return Data(where, OnHub(namespace["namespace"], namespace["tag"]), revision)
 
 
 def planned_images(

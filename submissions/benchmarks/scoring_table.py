@@ -289,8 +289,8 @@ class ScoringTable:
         made: dict[str, Ends] = {}
         for name, rule in self.rules.items():
             used = {part: made.get(part, values.get(part)) for part in rule.weights}
-            known = {part: ends for part, ends in used.items() if ends is not None}
-            if known and len(known) == len(used):
-                low, high = (np.asarray(rule.score(rule.magnitude(point))) for point in rule.bounds(known))
+            defined = {part: ends for part, ends in used.items() if ends is not None}
+            if defined and len(defined) == len(used):
+                low, high = (np.asarray(rule.score(rule.magnitude(point))) for point in rule.bounds(defined))
                 made[name] = Ends(low, high)
         return made

@@ -252,12 +252,12 @@ def choose(stimuli: Sequence[Stimulus], limit: int | None, *, stratified: bool =
         raise ValueError("limit is at least 1")
     if limit is None or limit >= len(stimuli):
         return list(range(len(stimuli)))
-    chosen: list[int] = []
+    places_of_part: list[int] = []
     for places in in_turns(stimuli, stratified=stratified):
-        if chosen and len(chosen) + len(places) > limit:
+        if places_of_part and len(places_of_part) + len(places) > limit:
             break
-        chosen += places[:limit]
-    return sorted(chosen)
+        places_of_part += places[:limit]
+    return sorted(places_of_part)
 
 
 def in_turns(stimuli: Sequence[Stimulus], *, stratified: bool) -> list[list[int]]:
@@ -265,12 +265,12 @@ def in_turns(stimuli: Sequence[Stimulus], *, stratified: bool) -> list[list[int]
     units: dict[str, list[int]] = {}
     for place, stimulus in enumerate(stimuli):
         units.setdefault(stimulus.unit or stimulus.id, []).append(place)
-    seen: Counter[str] = Counter()
+    turn_of: Counter[str] = Counter()
     turns = []
     for _, places in sorted((_hash(unit), places) for unit, places in units.items()):
         stratum = stimuli[places[0]].stratum if stratified else ""
-        turns.append((seen[stratum], _hash(f"stratum {stratum}"), places))
-        seen[stratum] += 1
+        turns.append((turn_of[stratum], _hash(f"stratum {stratum}"), places))
+        turn_of[stratum] += 1
     return [places for *_, places in sorted(turns)]
 
 

@@ -85,10 +85,10 @@ class RowCheck:
         expected = f"one of {', '.join(LABELS)}"
         self.flag(ok & ~labelled, "OK_WITHOUT_LABELS", lambda r: "a row without any label", expected)
 
-    def annotated(self, known: pa.Table, expected: str) -> None:
+    def annotated(self, annotated_rows: pa.Table, expected: str) -> None:
         """Check that people labelled faces of a table of annotations, or images of a table without faces."""
-        key = [name for name in ("task", "id", "sample", "face") if name in known.column_names]
-        strange = matched(self.table, known, key) < 0
+        key = [name for name in ("task", "id", "sample", "face") if name in annotated_rows.column_names]
+        strange = matched(self.table, annotated_rows, key) < 0
 
         def what(row: int) -> str:
             return ", ".join([self.text("id", row), *(f"{name} {self.text(name, row)}" for name in key[2:])])
@@ -98,19 +98,19 @@ class RowCheck:
     def names(self, allowed: bool) -> None:
         """Check the `names` column: required for GENRES' revision `upstream`, else forbidden."""
         column = self.column("names")
-        given = np.asarray(pc.is_valid(column))
+        with_names = np.asarray(pc.is_valid(column))
         if not allowed:
             expected = "null, except in revision upstream of genres"
-            self.flag(given, "NAMES_NOT_ALLOWED", lambda r: self.text("names", r), expected)
+            self.flag(with_names, "NAMES_NOT_ALLOWED", lambda r: self.text("names", r), expected)
             return
         from fairspace.builders.genres.plan import NAMES
 
         pairs = [(woman, man) for woman in NAMES["female"] for man in NAMES["male"]]
-        known = [f"{a}|{b}" for pair in pairs for a, b in (pair, pair[::-1])]
-        fits = np.asarray(pc.is_in(column, pa.array(known)))
+        pairs_of_names = [f"{a}|{b}" for pair in pairs for a, b in (pair, pair[::-1])]
+        fits = np.asarray(pc.is_in(column, pa.array(pairs_of_names)))
         expected = "First|Second, one woman's and one man's name of the list"
-        self.flag(~given, "NAMES_MISSING", lambda r: "no names", expected)
-        self.flag(given & ~fits, "INVALID_NAMES", lambda r: self.text("names", r), expected)
+        self.flag(~with_names, "NAMES_MISSING", lambda r: "no names", expected)
+        self.flag(with_names & ~fits, "INVALID_NAMES", lambda r: self.text("names", r), expected)
 
     def judges(self, others: list[str]) -> None:
         """Check the `judge` column: null, or one of these names."""
@@ -118,8 +118,8 @@ class RowCheck:
         unknown = np.asarray(pc.is_valid(self.column("judge"))) & (self._judge() < 0)
 
         def what(row: int) -> str:
-            named = self.table["judge"][row].as_py()
-            return f"judge {show(named)}{did_you_mean(named[:64], self._judges)}"
+            judge = self.table["judge"][row].as_py()
+            return f"judge {show(judge)}{did_you_mean(judge[:64], self._judges)}"
 
         expected = ", ".join(map(show, self._judges[:8])) or "null, as submission.json has no other_judges"
         self.flag(unknown, "UNKNOWN_JUDGE", what, expected)
@@ -176,27 +176,27 @@ class RowCheck:
         moved = unknown & np.asarray(pc.is_in(self.column("task"), pa.array(list(elsewhere), pa.string())))
 
         def what(row: int) -> str:
-            named = self.table["task"][row].as_py()
-            return f"task {show(named)}{did_you_mean(named[:64], bench.task_names())}"
+            task_name = self.table["task"][row].as_py()
+            return f"task {show(task_name)}{did_you_mean(task_name[:64], bench.task_names())}"
 
         self.flag(unknown & ~moved, "UNKNOWN_TASK", what, ", ".join(bench.task_names()))
 
         def table(row: int) -> str:
-            named = self.table["task"][row].as_py()
-            return f"task {show(named)}, which belongs into {elsewhere[named]}"
+            task_name = self.table["task"][row].as_py()
+            return f"task {show(task_name)}, which belongs into {elsewhere[task_name]}"
 
         self.flag(moved, "WRONG_TABLE", table, f"tasks of {self.name}")
 
     def _repeats(self, item: Any, samples: Any, every_face: bool) -> Any:
         sample = np.asarray(self.column("sample"), np.int64)
-        known = item >= 0
-        outside = known & ((sample < 0) | (sample >= samples))
+        of_items = item >= 0
+        outside = of_items & ((sample < 0) | (sample >= samples))
 
         def what(row: int) -> str:
             return f"sample {sample[row]} of {self.text('id', row)}, which has {samples[row]}"
 
         self.flag(outside, "SAMPLE_RANGE", what, "0 to samples - 1")
-        good = known & ~outside
+        good = of_items & ~outside
         image = item * max(1, int(samples.max(initial=1))) + sample
         key = image
         if "face" in self.table.column_names:

@@ -128,11 +128,11 @@ def _salvaged(data: dict[str, Any]) -> SubmissionMeta | None:
     tool = {"name": "faulty", "version": "faulty"}
     rest = dict.fromkeys(("model", "revision", "organisation", "licence", "contact"), "faulty")
     tools = {role: tool for role in ("labels", "judge") if role in data}
-    known = {"format": 1, "benchmark": name, "dataset_revision": revision, "generation": {}}
-    meta = SubmissionMeta.model_validate(known | rest | tools)
+    fields = {"format": 1, "benchmark": name, "dataset_revision": revision, "generation": {}}
+    meta = SubmissionMeta.model_validate(fields | rest | tools)
     others = data.get("other_judges")
-    named = [entry["name"] for entry in others if _is_named(entry)] if isinstance(others, list) else []
-    return meta.model_copy(update={"other_judges": [Tool.model_construct(name=n, version="faulty") for n in named]})
+    names = [entry["name"] for entry in others if _is_named(entry)] if isinstance(others, list) else []
+    return meta.model_copy(update={"other_judges": [Tool.model_construct(name=n, version="faulty") for n in names]})
 
 
 def _is_named(entry: Any) -> bool:
@@ -159,9 +159,9 @@ def _of_meta(detail: ErrorDetails) -> tuple[str, str, str, str]:
     elif kind in _TEXT_ERRORS:
         code, what, expected = "BAD_TEXT", f"{name} is {show(value)}", "one line of 1 to 200 printable characters"
     elif matrix and kind in _SHAPES:
-        said = detail["msg"].removeprefix("Value error, ")
+        message = detail["msg"].removeprefix("Value error, ")
         expected = (
-            said if kind == "value_error" else "for each attribute its labels, and a row of counts for each label"
+            message if kind == "value_error" else "for each attribute its labels, and a row of counts for each label"
         )
         code, what = "LABEL_ERROR", f"{name} is {show(value)}"
     elif kind in _BEYOND:

@@ -140,15 +140,15 @@ def _read(lines: str, where: str) -> dict[str, tuple[str, str]]:
     lines = re.sub(r"{([A-Z]+)}", lambda word: _LISTS[word[1]], lines)
     if unread := _LINE.sub("", lines).strip():
         raise TypeError(f"{where} has options that cannot be read: {unread}")
-    return {name: (how, " ".join(words.split())) for name, how, words in _LINE.findall(lines)}
+    return {name: (kind, " ".join(words.split())) for name, kind, words in _LINE.findall(lines)}
 
 
 _SHARED = _read(SHARED, "SHARED")
 
 
-def _option(parameter: inspect.Parameter, how: str, words: str) -> Any:
+def _option(parameter: inspect.Parameter, kind: str, words: str) -> Any:
     """The parameter's type with its words, for typer."""
-    parts = [part for part in how.split(", ") if part]
+    parts = [part for part in kind.split(", ") if part]
     settings: dict[str, Any] = dict(part.split("=", 1) for part in parts if "=" in part)
     settings |= {name: int(value) for name, value in settings.items() if value.isdigit()}
     spellings = [part for part in parts if part.startswith("-")]

@@ -93,8 +93,8 @@ def evaluate(
         typer.echo(f"Note: {note}")
     for row, each in measured.ablations.items():
         parts = {"all": each.accuracy, **each.tasks}
-        said = ", ".join(f"{name} {'undefined' if value is None else f'{value:.1%}'}" for name, value in parts.items())
-        typer.echo(f"{row:5}{each.reason or said}")
+        text = ", ".join(f"{name} {'undefined' if value is None else f'{value:.1%}'}" for name, value in parts.items())
+        typer.echo(f"{row:5}{each.reason or text}")
     _say_gate(measured.gate)
     typer.echo(f"Wrote {out / 'report.md'}, with the printed figures beside the measured ones.")
     if write_measurement:
@@ -235,13 +235,13 @@ def quality(
     from fairspace.submissions.running.quality.models import SCHEMES, References, open_quality
     from fairspace.submissions.running.zero_shot import face_detector
 
-    named = pairs("--quality", role or []) or {name: next(iter(schemes)) for name, schemes in SCHEMES.items()}
-    roles = quality_roles(named)
+    specs = pairs("--quality", role or []) or {name: next(iter(schemes)) for name, schemes in SCHEMES.items()}
+    roles = quality_roles(specs)
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is no folder; name a folder for --out.")
     if (out / META).exists():
         raise UsageError(f"{out} is a submission; name another --out, then copy its annotations*.parquet here.")
-    compared = References(references) if "reference" in named and references else None
+    compared = References(references) if "reference" in specs and references else None
     models = open_quality(**roles, references=compared, detector=face_detector(faces))
     place = out.resolve()
     cache = place.with_name(f"{place.name}.run") / "quality.sqlite"  # where `fairspace run` keeps it too
@@ -253,12 +253,12 @@ def quality(
         typer.echo(f"  {column}: {name}")
 
 
-def _config(named: str) -> Path:
+def _config(name: str) -> Path:
     """A file, or one that comes with this software."""
     from fairspace.ares.training.config import CONFIGS
 
-    shipped = CONFIGS / f"{named}.toml"
-    return shipped if shipped.is_file() else Path(named)
+    shipped = CONFIGS / f"{name}.toml"
+    return shipped if shipped.is_file() else Path(name)
 
 
 def _tell(event: Mapping[str, Any]) -> None:

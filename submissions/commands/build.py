@@ -83,8 +83,8 @@ def build(
         return
     if out is None:
         raise UsageError("Name the folder to build into with --out.")
-    named = dict.fromkeys(ROLES, "") | pairs("--tool", tool or [])
-    if unknown := [role for role in named if role not in ROLES]:
+    specs = dict.fromkeys(ROLES, "") | pairs("--tool", tool or [])
+    if unknown := [role for role in specs if role not in ROLES]:
         raise UsageError(f"--tool {unknown[0]}{did_you_mean(unknown[0], ROLES)}: one of {', '.join(ROLES)}.")
     if source is not None and out.resolve().is_relative_to(source.resolve()):
         raise UsageError(f"{out} lies in the sources' folder {source}; name an --out outside it.")
@@ -93,24 +93,24 @@ def build(
         if name == "all" and reviewed:
             raise UsageError("--reviewed is about one dataset; build that one.")
         if name != "all":
-            _check_asked(dataset(name), named, include, reviewed)
+            _check_asked(dataset(name), specs, include, reviewed)
         datasets = {each: dataset(each).edition(include) for each in (NAMES if name == "all" else (name,))}
         if cohort:
             datasets = {name: _of_cohort(datasets, cohort)}
         options = {REVIEWED: read_reviews(reviewed)} if reviewed is not None else {}
         included = {"include": include}
-        tools = _opened(named, sample, device)
+        tools = _opened(specs, sample, device)
         for each in datasets:
             whole = out / each if name == "all" else out
             target = part_folder(whole, part)
             try:
                 with alone(target), reported(f"Building {each}") as report:
-                    how: Any = {"source": folder, "sample": sample, "tools": tools, "progress": report}
-                    how["options"] = options | (included if include in datasets[each].includes else {})
+                    settings: Any = {"source": folder, "sample": sample, "tools": tools, "progress": report}
+                    settings["options"] = options | (included if include in datasets[each].includes else {})
                     if part:
-                        shards = build_part(datasets[each], target, part, **how)
+                        shards = build_part(datasets[each], target, part, **settings)
                     else:
-                        manifest = build_dataset(datasets[each], target, **how)
+                        manifest = build_dataset(datasets[each], target, **settings)
             except KeyboardInterrupt:
                 typer.secho("fairspace: stopped; the same command goes on where it was.", err=True)
                 raise
@@ -154,8 +154,8 @@ def _built(target: Path, manifest: BuildManifest, reviewed: Path | None) -> None
     for note in manifest.notes:
         typer.echo(f"Note: {note}")
     if reviewed is not None:
-        named, met = len(Reviews(manifest.options).refused()), manifest.rejected.get(REASON, 0)
-        typer.echo(f"Refused by a person: {met} of the {named} images that {reviewed} refuses were met and made anew.")
+        count, met = len(Reviews(manifest.options).refused()), manifest.rejected.get(REASON, 0)
+        typer.echo(f"Refused by a person: {met} of the {count} images that {reviewed} refuses were met and made anew.")
 
 
 def say_error(error: BuildError) -> None:
@@ -167,12 +167,12 @@ def _quoted(path: Path) -> str:
     return shlex.quote(str(path))
 
 
-def _check_asked(dataset: Dataset, named: Mapping[str, str], include: str, reviewed: Path | None) -> None:
+def _check_asked(dataset: Dataset, specs: Mapping[str, str], include: str, reviewed: Path | None) -> None:
     """UsageError for an option that this dataset would not use: it is most likely a mistake."""
     used = {*dataset.tools, *(["refiner"] if "generator" in dataset.tools else [])}
-    for role, tool in named.items():
+    for role, tool in specs.items():
         if tool and role not in used:
-            takes = ", ".join(known for known in named if known in used) or "no models"
+            takes = ", ".join(name for name in specs if name in used) or "no models"
             raise UsageError(f"{dataset.name} uses no {role}; it takes {takes}.")
     if reviewed is not None and "generator" not in dataset.tools:
         raise UsageError(f"{dataset.name} makes no images, so none can be refused.")
@@ -197,12 +197,12 @@ def _of_cohort(datasets: Mapping[str, Dataset], models: Sequence[Path]) -> Datas
     return follow(datasets[name], cohort_combinations([submission_of(path, allow_images=False) for path in models]))
 
 
-def _opened(named: Mapping[str, str], sample: bool, device: str) -> Tools:
+def _opened(specs: Mapping[str, str], sample: bool, device: str) -> Tools:
     """The tools that the user named; in a sample, drawn ones where none was named."""
     from fairspace.builders.drawn.tools import sample_tools
     from fairspace.builders.models.opening import open_tools
 
-    tools = open_tools(**named, device=device)
+    tools = open_tools(**specs, device=device)
     if not sample:
         return tools
     drawn = sample_tools()
@@ -233,10 +233,10 @@ def _list_sources(source: Path | None) -> None:
 
     for row in SOURCES.values():
         typer.secho(textwrap.fill(f"{row.name}: {row.title}", 80), bold=True)
-        found = row.found(source)
-        absent = f"; but no {', '.join(row.absent(found))}" if found and row.absent(found) else ""
+        there = row.found(source)
+        absent = f"; but no {', '.join(row.absent(there))}" if there and row.absent(there) else ""
         facts = {
-            "found": f"{found}, {count_images(found)} images{absent}" if found else "no",
+            "found": f"{there}, {count_images(there)} images{absent}" if there else "no",
             "get it at": row.address,
             "put there": f"{(source or Path('SOURCE')) / row.name}: {', '.join(row.files)}",
             "licence": f"{row.licence}; images published: {row.published}",

@@ -87,14 +87,14 @@ def evaluate(
     began = time.monotonic()
     asked = model_settings(model, setting)
     judging = model_settings(judge, None) if judge else None
-    for named in filter(None, (asked, judging)):
-        found_revision(named)  # a model that is not there is said before anything else
+    for settings in filter(None, (asked, judging)):
+        found_revision(settings)  # a model that is not there is said before anything else
     stated = about_model(about)
     if data and not as_authors and (line := no_pictures(asked)):
         write(wrapped(line))
         data = ""
-    how: dict[str, Any] = {"limit": limit, "data": data, "as_authors": as_authors, "seed": seed, "part": part}
-    opened = open_all(benchmark or (), core=core, dataset_revision=dataset_revision, **how)
+    options: dict[str, Any] = {"limit": limit, "data": data, "as_authors": as_authors, "seed": seed, "part": part}
+    opened = open_all(benchmark or (), core=core, dataset_revision=dataset_revision, **options)
     write(wrapped(told_plan(opened, asked, judging)))
     if dry_run:
         most = asked.max_tokens or asked.max_completion_tokens
@@ -111,11 +111,11 @@ def evaluate(
             typer.echo(f"Wrote {outcome.out}. Next: {to_join(outcome.out, part)}")
             continue
         with watched() as tell:
-            done = evaluated(each.chosen, asked, out, judge=judging, tell=tell, about=stated)
-        tell_stages(done.stages)
-        write(f"\n{result_text(done.result)}")
-        print_notes(done.notes)
-        typer.echo(f"Report: {done.report}")
+            stages = evaluated(each.chosen, asked, out, judge=judging, tell=tell, about=stated)
+        tell_stages(stages.stages)
+        write(f"\n{result_text(stages.result)}")
+        print_notes(stages.notes)
+        typer.echo(f"Report: {stages.report}")
     minutes, seconds = divmod(round(time.monotonic() - began), 60)
     typer.echo(f"That took {minutes} min {seconds} s in all.")
 
@@ -182,7 +182,7 @@ def run(
         raise UsageError("--measurement is of what --labeller names; name both, or leave it out.")
     if quality and not (images and ares):
         raise UsageError("--quality rates what --images makes and --labeller labels; name all three, or leave it out.")
-    chosen = ChosenPart(
+    part_to_ask = ChosenPart(
         *(benchmark, data, words(tasks), limit, stratified, seed, prefix, text_only),
         dataset_revision=revision_of(benchmark, dataset_revision, core),
         form=form,
@@ -190,12 +190,12 @@ def run(
         part=part,
     )
     answering = model_settings(model, setting)
-    check_tasks(chosen)
-    chosen, left_out = can_be_asked(chosen, answering if model else None, images)
+    check_tasks(part_to_ask)
+    part_to_ask, left_out = can_be_asked(part_to_ask, answering if model else None, images)
     for line in left_out:
         write(wrapped(line))
     if dry_run:
-        _show_plan(chosen, answering, images, ares, provider_prices)
+        _show_plan(part_to_ask, answering, images, ares, provider_prices)
         return
     if out is None:
         raise UsageError("Name the folder of the submission with --out; only --dry-run needs none.")
@@ -204,11 +204,11 @@ def run(
     if not model and (token_limit is not None or cost_limit is not None):
         what = "--token-limit and --cost-limit bound what --model answers; images are counted by --dry-run."
         raise UsageError(f"{what} Leave them out.")
-    _check_idle(chosen, model, images)
+    _check_idle(part_to_ask, model, images)
     if out.name in ("", ".."):
         out = out.resolve()  # its workings lie in NAME.run
     settings = RunSettings(
-        chosen,
+        part_to_ask,
         out,
         replace(answering, bounds=spending_bounds(model, token_limit, cost_limit, provider_prices)) if model else None,
         images,
@@ -228,20 +228,20 @@ def run(
     typer.echo(f"Wrote {out}. Next: {to_join(out, part) if part else f'fairspace {following} {out}{labels}'}")
 
 
-def _check_idle(chosen: ChosenPart, model: str, images: str) -> None:
+def _check_idle(part: ChosenPart, model: str, images: str) -> None:
     """RunError TASK_UNKNOWN if a named model has nothing to do among the tasks that are asked for."""
     from fairspace.submissions.running.planning import image_tasks
     from fairspace.submissions.running.run import text_tasks
 
-    for option, named, tasks in (("--model", model, text_tasks(chosen)), ("--images", images, image_tasks(chosen))):
-        if named and not tasks and chosen.tasks:
-            what = f"{option} {named} has nothing to do in {', '.join(chosen.tasks)}"
+    for option, name, tasks in (("--model", model, text_tasks(part)), ("--images", images, image_tasks(part))):
+        if name and not tasks and part.tasks:
+            what = f"{option} {name} has nothing to do in {', '.join(part.tasks)}"
             expected = "a task that is answered with text for --model, one that is answered with images for --images"
             mend = f"leave out {option}, or name another task"
-            raise RunError("TASK_UNKNOWN", chosen.benchmark, what, expected, mend)
+            raise RunError("TASK_UNKNOWN", part.benchmark, what, expected, mend)
 
 
-def _show_plan(chosen: ChosenPart, model: ModelSettings, images: str, labeller: str, prices: Path | None) -> None:
+def _show_plan(part: ChosenPart, model: ModelSettings, images: str, labeller: str, prices: Path | None) -> None:
     """Print what a run takes; text tasks are left out where only a model that makes images is named."""
     from fairspace.submissions.running.asking.inspect_task import OpenedBenchmark, open_benchmark
     from fairspace.submissions.running.asking.prices import read_prices
@@ -249,22 +249,22 @@ def _show_plan(chosen: ChosenPart, model: ModelSettings, images: str, labeller: 
     from fairspace.submissions.running.planning import made_parts, plan
     from fairspace.submissions.running.run import limit_note, text_tasks
 
-    texts = text_tasks(chosen) if model.name or not images else ()
-    opened = open_benchmark(replace(chosen, tasks=texts)) if texts else OpenedBenchmark(chosen, {}, {})
+    texts = text_tasks(part) if model.name or not images else ()
+    opened = open_benchmark(replace(part, tasks=texts)) if texts else OpenedBenchmark(part, {}, {})
     lines = plan(
         opened,
         model.name,
         image_model=images,
-        image_parts=made_parts(chosen) if images else (),
+        image_parts=made_parts(part) if images else (),
         prices=read_prices(prices) if prices else None,
         max_tokens=model.max_tokens or model.max_completion_tokens,
         labeller=labeller,
     )
     _show_lines(lines)
-    for named in filter(None, dict.fromkeys(line.model for line in lines)):
-        of_it = [line for line in lines if line.model == named]
+    for name in filter(None, dict.fromkeys(line.model for line in lines)):
+        of_it = [line for line in lines if line.model == name]
         connections, threads = (None, 0) if of_it[0].made else (model.connections, model.arguments.get("threads") or 0)
-        write(plain(estimate(named, of_it, connections, threads=threads)))
+        write(plain(estimate(name, of_it, connections, threads=threads)))
     if note := limit_note(opened):
         typer.echo(note)
 
@@ -484,8 +484,8 @@ def import_outputs(
         from fairspace.submissions.benchmarks.iris.importing import import_iris
 
         facts = {name: fact for name, fact in vars(about_model(about)).items() if fact is not None}
-        if given := [name for name in facts if name not in ("model", *STATED)]:
-            raise UsageError(f"import {layout} takes no {', '.join(given)}; write it into submission.json.")
+        if options := [name for name in facts if name not in ("model", *STATED)]:
+            raise UsageError(f"import {layout} takes no {', '.join(options)}; write it into submission.json.")
         (import_iris if layout == Layout.iris else import_genres)(files, out, **facts)
     typer.echo(f"Wrote {out}. Next: fairspace score {out}")
 

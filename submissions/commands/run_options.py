@@ -34,15 +34,15 @@ def revision_of(benchmark: str, dataset_revision: str, core: bool) -> str:
     return find_benchmark(benchmark).core
 
 
-def launched_part(named: str, out: Path | None) -> tuple[str, Path | None]:
+def launched_part(asked_part: str, out: Path | None) -> tuple[str, Path | None]:
     """The part of a command, which is said on the first line, and its folder beside `out`. BuildError PART_INVALID."""
     from fairspace.builders.part import part_folder, read_part
 
-    part = read_part(named)
+    part = read_part(asked_part)
     if part and out is not None:
         out = part_folder(out.resolve() if out.name in ("", "..") else out, part)
     if part:
-        of = "" if named else ", as the launcher's rank says; --part 0/1 is the whole"
+        of = "" if asked_part else ", as the launcher's rank says; --part 0/1 is the whole"
         typer.echo(f"Part {part}{of}{f': {out}' if out is not None else ''}")
     return part, out
 
@@ -84,19 +84,19 @@ def model_settings(
     from fairspace.submissions.running.asking.models import DEFAULT, SENT, ModelSettings
     from fairspace.submissions.running.asking.prices import Bounds
 
-    given = {name: _from_json(text) for name, text in pairs(option, texts or []).items()}
-    known: dict[str, Any] = {}
+    settings = {name: _from_json(text) for name, text in pairs(option, texts or []).items()}
+    fields: dict[str, Any] = {}
     for setting, (argument, kind, least, most) in _SETTINGS.items():
-        if setting not in given:
+        if setting not in settings:
             continue
-        value = given.pop(setting)
+        value = settings.pop(setting)
         is_right = isinstance(value, kind) and not isinstance(value, bool)
         unsent = setting in SENT and value == DEFAULT
         if not unsent and (not is_right or (kind is not str and not least <= value <= most)):
             expected = "a text" if kind is str else f"{'a whole' if kind is int else 'a'} number, at least {least}"
             raise UsageError(f"{option} {setting}={value}: expected {expected}{f', at most {most}' * (most == 1)}.")
-        known[argument] = value
-    return ModelSettings(name, **known, arguments=given, bounds=bounds or Bounds())
+        fields[argument] = value
+    return ModelSettings(name, **fields, arguments=settings, bounds=bounds or Bounds())
 
 
 _SETTINGS: Mapping[str, tuple[str, Any, float, float]] = {
@@ -116,11 +116,11 @@ def about_model(texts: list[str] | None) -> ModelFacts:
     """The model's entries in `submission.json`. UsageError for an unknown name."""
     from fairspace.submissions.running.settings import ModelFacts
 
-    known = [each.name for each in fields(ModelFacts)]
+    names = [each.name for each in fields(ModelFacts)]
     stated = pairs("--about", texts or [])
     for name in stated:
-        if name not in known:
-            raise UsageError(f"--about {name}{did_you_mean(name, known)}: expected one of {', '.join(known)}.")
+        if name not in names:
+            raise UsageError(f"--about {name}{did_you_mean(name, names)}: expected one of {', '.join(names)}.")
     values: dict[str, Any] = {name: _from_json(text) if name in _NOT_TEXT else text for name, text in stated.items()}
     if "thresholds" in stated:
         from fairspace.submissions.report.evidence import read_statement, thresholds_digest

@@ -288,8 +288,8 @@ def compare(
             name: f"{n:,} of {values[name].expected:,} questions have one group of all" for name, n in agreed.items()
         }
         app.write(bare_table("Comparison", values, words))
-        for path, given in zip(compared, submissions, strict=True):
-            for mark in marks_of(given.dump_meta(), given.manifest.run() if given.manifest else ()):
+        for path, submission in zip(compared, submissions, strict=True):
+            for mark in marks_of(submission.dump_meta(), submission.manifest.run() if submission.manifest else ()):
                 app.write(wrapped(f"{path} is a part of the benchmark: {mark}."))
 
 

@@ -105,12 +105,12 @@ def _zip(path: Path, scratch: Path) -> Path:
 
 def _watched(client: SpaceClient, name: str, *, tell: bool) -> dict[str, Any]:
     """The final state of a submission; prints its progress on the way."""
-    said, state = "", {}
+    last_line, state = "", {}
     for state in client.watch(name):
         line = _standing(state)
-        if tell and line != said and state["outcome"] == "waiting":
+        if tell and line != last_line and state["outcome"] == "waiting":
             typer.echo(line, err=True)
-            said = line
+            last_line = line
     return state
 
 
@@ -332,13 +332,13 @@ def _mend(folder: Path) -> None:
     """Mend the log of a store: broken lines are put aside and named, all others stay."""
     from fairspace.leaderboard_space.storage.checking import mend
 
-    done = mend(folder)
-    if done.lost:
-        typer.echo(f"lost: event {', '.join(map(str, done.lost))}", err=True)
+    actions = mend(folder)
+    if actions.lost:
+        typer.echo(f"lost: event {', '.join(map(str, actions.lost))}", err=True)
         typer.echo("A lost event may have withdrawn or verified a row: read what was altered, do it again.", err=True)
-    if done.count is not None:
-        typer.echo(f"events.count said {done.count}, more than the files explain: now {done.events}.", err=True)
-    for path in done.aside:
+    if actions.count is not None:
+        typer.echo(f"events.count said {actions.count}, more than the files explain: now {actions.events}.", err=True)
+    for path in actions.aside:
         typer.echo(f"what was altered lies in {path}", err=True)
 
 

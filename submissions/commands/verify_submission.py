@@ -108,17 +108,17 @@ def verify_submission(
         _sign(sign, entry or (submission if store else ""), outcome)
 
 
-def _submission(named: str, store: str, scratch: Path) -> Submission:
+def _submission(source: str, store: str, scratch: Path) -> Submission:
     """The submission at a path, or the file that led to a row of a store. UsageError if there is none."""
     from fairspace.answers import submission_of
 
     if not store:
-        return submission_of(Path(named), allow_images=False)
+        return submission_of(Path(source), allow_images=False)
     with opened_state(store) as state:
-        handed_in = next((item for item in state.submissions() if item.entry == named), None)
+        handed_in = next((item for item in state.submissions() if item.entry == source), None)
         if handed_in is None:
             raise UsageError(
-                f"No file in {store} led to a row {named!r}; name the submission's folder or .zip instead."
+                f"No file in {store} led to a row {source!r}; name the submission's folder or .zip instead."
             )
         with state.submitted_file(handed_in) as path:
             return submission_of(path, allow_images=False)
@@ -145,8 +145,8 @@ def _sign(where: str, entry: str, outcome: Verification) -> None:
         having = [row.entry for row in state.entries() if row.result.signature.get("submission") == outcome.submission]
         if not (entry or having):
             raise UsageError(f"No row of {where} was scored from this submission; hand it in first.")
-        done = maintaining.verify(state, entry or having[0], User(getpass.getuser()), reason, outcome.to_json())
-        typer.echo(f"Verified: event {done.number} of {where}, row {done.body['entry']}.")
+        signed = maintaining.verify(state, entry or having[0], User(getpass.getuser()), reason, outcome.to_json())
+        typer.echo(f"Verified: event {signed.number} of {where}, row {signed.body['entry']}.")
 
 
 def _usual_reason(outcome: Verification) -> str:
@@ -172,10 +172,10 @@ def show_verification(outcome: Verification) -> None:
 
 def _agreements(comparison: PartAgreement) -> None:
     rows = []
-    for name, one in {**comparison.tasks, "all": comparison.whole}.items():
-        share = share_text(one.agreement, one.low, one.high)
-        kappa = f"{one.kappa[0]:.2f}" if one.kappa is not None else "–"
-        foreign = f"{one.foreign_low:.0%}–{one.foreign_high:.0%}"
-        shares = (share, kappa, f"{one.repeated:.0%}", f"{one.chance:.0%}", foreign)
-        rows.append((name.rpartition("/")[2][:16], f"{one.requests:,}", *shares))
+    for name, agreement in {**comparison.tasks, "all": comparison.whole}.items():
+        share = share_text(agreement.agreement, agreement.low, agreement.high)
+        kappa = f"{agreement.kappa[0]:.2f}" if agreement.kappa is not None else "–"
+        foreign = f"{agreement.foreign_low:.0%}–{agreement.foreign_high:.0%}"
+        shares = (share, kappa, f"{agreement.repeated:.0%}", f"{agreement.chance:.0%}", foreign)
+        rows.append((name.rpartition("/")[2][:16], f"{agreement.requests:,}", *shares))
     write(Table(("task", "asked", "agreement, 95 %", "kappa", "again", "chance", "foreign"), rows))

@@ -248,8 +248,8 @@ def _round_step(least: float) -> float:
 
 def span(numbers: Iterable[float], *, zero: bool = False) -> tuple[float, float]:
     """The ends of an axis that holds all numbers with some room; from 0 on, or to 0, with `zero`."""
-    known = [*numbers, *([0.0] if zero else [])]
-    low, high = min(known, default=0.0), max(known, default=1.0)
+    places = [*numbers, *([0.0] if zero else [])]
+    low, high = min(places, default=0.0), max(places, default=1.0)
     room = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
     if zero and low == high == 0:
         return 0.0, 1.0

@@ -236,8 +236,8 @@ class Collector:
 
 def _line(where: str) -> int:
     """The line or row in a place's name; 0 without one."""
-    named = re.search(r" (?:line|row) (\d+)", where)
-    return int(named[1]) if named else 0
+    match = re.search(r" (?:line|row) (\d+)", where)
+    return int(match[1]) if match else 0
 
 
 def show(text: object, length: int = 80) -> str:

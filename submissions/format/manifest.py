@@ -150,9 +150,9 @@ def on_sample(about: Mapping[str, Any]) -> bool:
     These have `sample_data`, or a dataset with a revision such as `v1, sample, sha256:...`.
     """
     settings, datasets = about.get("settings"), about.get("datasets")
-    said = [about, settings if isinstance(settings, Mapping) else {}]
+    sources = [about, settings if isinstance(settings, Mapping) else {}]
     revisions = map(str, datasets.values()) if isinstance(datasets, Mapping) else ()
-    return any(setting.get("sample_data") is True for setting in said) or any(
+    return any(setting.get("sample_data") is True for setting in sources) or any(
         "sample" in r.split(", ") for r in revisions
     )
 
@@ -214,8 +214,8 @@ def git() -> Git | None:
 
 
 def _git(root: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+    git = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True)
+    return git.stdout.strip()
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -60,7 +60,7 @@ def open_model(model: str, recipe: Recipe, device: str = "", dtype: str = "") ->
     except BuildError as error:
         raise RunError("MODEL_UNKNOWN", error.where, error.what, error.expected, error.mend) from error
     at = {"revision": source.revision} if source.revision else {}
-    said = source.revision or source.name.rpartition("(")[2].rstrip(")")
+    revision = source.revision or source.name.rpartition("(")[2].rstrip(")")
     try:
         listed = json.loads(source.marker.read_text(encoding="utf-8"))
         classes = [listed.get("_class_name")] if recipe.opens == "diffusers" else listed.get("architectures") or []
@@ -77,7 +77,7 @@ def open_model(model: str, recipe: Recipe, device: str = "", dtype: str = "") ->
         expected = f"a model that {recipe.opens} can open, with safetensors weights"
         raise RunError("MODEL_UNKNOWN", model, what, expected, "name another model, or your own code") from error
     whole, tokenizer, processor = opened
-    return OpenedModel(whole, named(whole), tokenizer, processor, source.name, said)
+    return OpenedModel(whole, named(whole), tokenizer, processor, source.name, revision)
 
 
 def named(model: Any) -> dict[str, nn.Module]:
@@ -164,7 +164,7 @@ def find_module(modules: Mapping[str, nn.Module], name: str, where: str) -> nn.M
         return modules[name]
     tail = name.rpartition(".")[2]
     near = get_close_matches(name, modules, n=3, cutoff=0.5)
-    near += [known for known in modules if known.rpartition(".")[2] == tail and known not in near][: 3 - len(near)]
+    near += [path for path in modules if path.rpartition(".")[2] == tail and path not in near][: 3 - len(near)]
     expected = f"a module of the model, such as {', '.join(near) or ', '.join(list(modules)[1:4])}"
     mend = "write the name as `model.named_modules()` has it"
     raise RunError("RECIPE_INVALID", where, f"no module {name!r}", expected, mend)
@@ -181,10 +181,10 @@ def taking(
     results = {name: Taken() for name in stages}
     handles: list[Any] = []
 
-    def keep(name: str, given: Any) -> None:
+    def keep(name: str, value: Any) -> None:
         taken = results[name]
         if len(taken.vectors) < steps:
-            vectors, ratios = pooled(given, stages[name], batch, f"stage {name}, module {stages[name].module}")
+            vectors, ratios = pooled(value, stages[name], batch, f"stage {name}, module {stages[name].module}")
             taken.vectors.append(vectors)
             taken.ratios.append(ratios)
         if all(len(each.vectors) >= steps for each in results.values()):
@@ -213,14 +213,14 @@ def taking(
             handle.remove()
 
 
-def pooled(given: Any, stage: ProbeStage, batch: int, where: str) -> tuple[Floats, Floats]:
+def pooled(output: Any, stage: ProbeStage, batch: int, where: str) -> tuple[Floats, Floats]:
     """One vector per stimulus (batch, dimensions), and the participation ratio over its positions (batch,).
 
     RunError MODEL_OUTPUT without a tensor, or if its shape does not fit the pooling, or it is not finite.
     """
-    tensor = _tensor(given, stage.take)
+    tensor = _tensor(output, stage.take)
     if tensor is None:
-        what, expected = f"a {type(given).__name__} without it", f"a tensor{f' {stage.take!r}' if stage.take else ''}"
+        what, expected = f"a {type(output).__name__} without it", f"a tensor{f' {stage.take!r}' if stage.take else ''}"
         raise RunError("MODEL_OUTPUT", where, what, expected, "correct `take` in the recipe")
     tensor = tensor.detach()
     if stage.rows != "all":
@@ -250,20 +250,20 @@ def _positions(tensor: Tensor, pool: str) -> Tensor:
     return tensor[:, None] if pool == "vector" else tensor
 
 
-def _tensor(given: Any, take: str) -> Tensor | None:
+def _tensor(value: Any, take: str) -> Tensor | None:
     """The tensor named `take` in a tensor, a tuple, a mapping or a dataclass."""
-    if isinstance(given, Tensor):
-        return given if not take else None
+    if isinstance(value, Tensor):
+        return value if not take else None
     if take:
-        if isinstance(given, list | tuple):
-            output = given[int(take)] if take.lstrip("-").isdigit() and -len(given) <= int(take) < len(given) else None
+        if isinstance(value, list | tuple):
+            output = value[int(take)] if take.lstrip("-").isdigit() and -len(value) <= int(take) < len(value) else None
         else:
-            output = given.get(take) if isinstance(given, Mapping) else getattr(given, take, None)
+            output = value.get(take) if isinstance(value, Mapping) else getattr(value, take, None)
         return _tensor(output, "")
-    hidden = getattr(given, "last_hidden_state", None)
+    hidden = getattr(value, "last_hidden_state", None)
     if isinstance(hidden, Tensor):
         return hidden
-    parts = given.values() if isinstance(given, Mapping) else given if isinstance(given, list | tuple) else ()
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
     floats = [part for part in parts if isinstance(part, Tensor) and part.is_floating_point()]
     return floats[0] if floats else None
 
@@ -374,7 +374,9 @@ class Extractor:
     def _run(
         self, call: ModelCall, part: str, stages: Sequence[str], batch: int, inputs: Mapping[str, Any], steps: int
     ) -> Extracted:
-        chosen: dict[str, ProbeStage] = {name: stage for name, stage in self.recipe.stages.items() if name in stages}
+        recipe_stages: dict[str, ProbeStage] = {
+            name: stage for name, stage in self.recipe.stages.items() if name in stages
+        }
         function = self._callable(call, part)
         if part == "tokens" and "Embedding" in type(function).__name__:
             inputs = {"input": inputs["input_ids"]}
@@ -382,12 +384,12 @@ class Extractor:
         random.seed(self.seed)
         np.random.seed(self.seed)
         torch.manual_seed(self.seed)
-        with taking(self.opened.modules, chosen, batch, steps=steps) as taken:
+        with taking(self.opened.modules, recipe_stages, batch, steps=steps) as taken:
             function(**inputs, **call.arguments)
         for name, each in taken.items():
             if not each.vectors:
                 what, expected = "it was not called", "a module that takes part in the call"
-                where = f"stage {name}, module {chosen[name].module}"
+                where = f"stage {name}, module {recipe_stages[name].module}"
                 raise RunError("MODEL_OUTPUT", where, what, expected, "mend the recipe")
         return {
             name: [

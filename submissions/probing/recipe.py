@@ -72,8 +72,8 @@ def load(what: str, expected: str) -> Any:
         with path.open("rb") as stream:
             data = stream.read(MOST + 1)
     except (OSError, ValueError, RuntimeError) as error:  # a path with NUL is a ValueError, ~nobody a RuntimeError
-        said = error.strerror if isinstance(error, OSError) else str(error)
-        raise RunError("RECIPE_INVALID", safe(what), f"{said}", expected, "name another") from error
+        message = error.strerror if isinstance(error, OSError) else str(error)
+        raise RunError("RECIPE_INVALID", safe(what), f"{message}", expected, "name another") from error
     where = safe(path.name)
     if len(data) > MOST:
         refuse(where, f"more than {MOST:,} bytes", f"at most {MOST:,}")
@@ -81,8 +81,8 @@ def load(what: str, expected: str) -> Any:
         text = decode(data)
         return parse(text, DEPTH) if path.suffix == ".json" else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        said = str(error)[:200]
-        raise RunError("RECIPE_INVALID", where, said, "TOML, or JSON in a .json file", "mend it") from error
+        message = str(error)[:200]
+        raise RunError("RECIPE_INVALID", where, message, "TOML, or JSON in a .json file", "mend it") from error
 
 
 def check_data(data: Any, where: str) -> None:
@@ -235,11 +235,11 @@ def _refuse(error: ValidationError, where: str) -> NoReturn:
     problem, expected = repr(first["input"])[:60], first["msg"].removeprefix("Input should be ")
     if kind == "extra_forbidden":
         table = Recipe if len(place) == 1 else ProbeStage if place[0] == "stages" else ModelCall
-        known = sorted(table.model_fields.keys() - {"hash"})
-        problem, expected = f"the key {place[-1]!r}{did_you_mean(place.pop(), known)}", ", ".join(known)
+        fields = sorted(table.model_fields.keys() - {"hash"})
+        problem, expected = f"the key {place[-1]!r}{did_you_mean(place.pop(), fields)}", ", ".join(fields)
     elif kind == "literal_error":
-        known = re.findall(r"'(.+?)'", first["ctx"]["expected"])
-        problem, expected = problem + did_you_mean(str(first["input"]), known), f"one of {', '.join(known)}"
+        fields = re.findall(r"'(.+?)'", first["ctx"]["expected"])
+        problem, expected = problem + did_you_mean(str(first["input"]), fields), f"one of {', '.join(fields)}"
     elif kind in ("missing", "string_too_short"):
         problem, expected = "nothing", "a text"
     elif kind == "model_type":

@@ -141,17 +141,17 @@ def make_stimuli(occupations: str = "", images: Path | None = None) -> Stimuli:
     '' takes those of Table 30; a name that is not in the paper's tables needs its gender. `images`: see `_LAYOUT`.
     Errors: UsageError for an unknown gender or a folder without such images.
     """
-    known = OCCUPATIONS | MORE
-    chosen: dict[str, str] = {}
+    occupations_known = OCCUPATIONS | MORE
+    occupations_asked: dict[str, str] = {}
     for word in filter(None, (each.strip() for each in occupations.split(","))):
         name, _, gender = (part.strip().lower() for part in word.partition(":"))
-        gender = gender or known.get(name, "")
+        gender = gender or occupations_known.get(name, "")
         if gender not in NOUNS or not name:
-            hint = did_you_mean(name, known)
+            hint = did_you_mean(name, occupations_known)
             remedy = f"say which gender is the stereotypical one, {name}:male or {name}:female"
             raise UsageError(f"--occupations {word}: {remedy}{hint}.")
-        chosen[name] = gender
-    stimuli = Stimuli(chosen or OCCUPATIONS)
+        occupations_asked[name] = gender
+    stimuli = Stimuli(occupations_asked or OCCUPATIONS)
     return stimuli if images is None else _with_images(stimuli, images)
 
 
@@ -164,10 +164,10 @@ def _with_images(stimuli: Stimuli, folder: Path) -> Stimuli:
         for gender in NOUNS:
             forms = (folder / form / gender for form in dict.fromkeys((name, name.replace(" ", "_"))))
             files = sorted(file for here in forms if here.is_dir() for file in here.iterdir())
-            chosen = tuple(file for file in files if file.suffix.lower() in _SUFFIXES and file.is_file())
-            if chosen:
-                by_group[name, gender] = chosen
-                hashes[f"{name}/{gender}"] = [hashlib.sha256(file.read_bytes()).hexdigest() for file in chosen]
+            pictures = tuple(file for file in files if file.suffix.lower() in _SUFFIXES and file.is_file())
+            if pictures:
+                by_group[name, gender] = pictures
+                hashes[f"{name}/{gender}"] = [hashlib.sha256(file.read_bytes()).hexdigest() for file in pictures]
     if not by_group:
         raise UsageError(f"{folder} holds no images of these occupations. --images takes {_LAYOUT}.")
     return Stimuli(stimuli.occupations, by_group, hashes)

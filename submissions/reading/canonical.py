@@ -68,11 +68,11 @@ def matched(rows: pa.Table, among: pa.Table, keys: Sequence[str]) -> NDArray[np.
         column = pa.chunked_array([*rows[key].chunks, *among[key].chunks], rows[key].type)
         codes = np.asarray(column.combine_chunks().dictionary_encode().indices, np.int64)
         code = np.unique(code * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1]
-    known, first = np.unique(code[n:], return_index=True)
-    if not len(known):
+    codes_there, first = np.unique(code[n:], return_index=True)
+    if not len(codes_there):
         return np.full(n, -1, np.int64)
-    place = np.minimum(np.searchsorted(known, code[:n]), len(known) - 1)
-    return np.where(known[place] == code[:n], first[place], -1)
+    place = np.minimum(np.searchsorted(codes_there, code[:n]), len(codes_there) - 1)
+    return np.where(codes_there[place] == code[:n], first[place], -1)
 
 
 def item_index(ids: pa.Array, rows: pa.Table) -> NDArray[np.int64]:

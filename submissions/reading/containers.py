@@ -110,7 +110,7 @@ class Member:
     open: Callable[[], IO[bytes]]
 
 
-def name_is_safe(name: str, seen: dict[str, str], limits: Limits, faults: Collector) -> bool:
+def name_is_safe(name: str, names: dict[str, str], limits: Limits, faults: Collector) -> bool:
     """Whether a name is a plain and unique file name; notes a fault if not."""
     parts = name.removesuffix("/").split("/")
     marks = any(unicodedata.category(character)[0] == "C" for character in name)
@@ -126,13 +126,13 @@ def name_is_safe(name: str, seen: dict[str, str], limits: Limits, faults: Collec
     elif len(parts) > 1:
         problem = "a file in a folder"
         faults.add("NESTED_FOLDER", show(parts[0]), problem, expected="files alone, at the top level")
-    elif seen.get(name.casefold()) == name:
+    elif names.get(name.casefold()) == name:
         faults.add("DUPLICATE_FILE", name, "two members of this name", expected="every name once")
-    elif name.casefold() in seen:
-        problem = f"{show(name)} beside {show(seen[name.casefold()])}"
+    elif name.casefold() in names:
+        problem = f"{show(name)} beside {show(names[name.casefold()])}"
         faults.add("CASE_COLLISION", show(name), problem, expected="names that differ in more than capitals")
     else:
-        seen[name.casefold()] = name
+        names[name.casefold()] = name
         return True
     return False
 
@@ -188,12 +188,12 @@ def zip_members(archive: zipfile.ZipFile, limits: Limits, faults: Collector) -> 
     if _overlaps(infos, archive.start_dir):
         faults.add("ZIP_OVERLAP", "the zip", "members that share bytes", expected="members one after the other")
         return
-    seen: dict[str, str] = {}
+    names: dict[str, str] = {}
     for info in infos:
         name = info.orig_filename
         if _is_left_out(name, faults):
             continue
-        if name_is_safe(name, seen, limits, faults) and _info_is_plain(info, limits, faults):
+        if name_is_safe(name, names, limits, faults) and _info_is_plain(info, limits, faults):
             yield Member(name, info.file_size, partial(archive.open, info))
 
 
@@ -294,7 +294,7 @@ def _bounded(members: list[Member], limits: Limits, faults: Collector) -> list[M
 
 
 def _folder(path: Path, limits: Limits, faults: Collector) -> Iterator[Member]:
-    seen: dict[str, str] = {}
+    names: dict[str, str] = {}
     try:
         with os.scandir(path) as scanned:
             entries = list(islice(scanned, limits.members + 1))
@@ -304,7 +304,7 @@ def _folder(path: Path, limits: Limits, faults: Collector) -> Iterator[Member]:
             return
         for entry in entries:
             name = f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name
-            if not _is_left_out(name, faults) and name_is_safe(entry.name, seen, limits, faults):
+            if not _is_left_out(name, faults) and name_is_safe(entry.name, names, limits, faults):
                 yield from _entry(path, entry, faults)
     except OSError as error:
         faults.add("UNREADABLE_FILE", "the folder", error.strerror or "no access", expected="a readable folder")
@@ -334,9 +334,9 @@ def _blob(path: Path, link: Path) -> Path | None:
     repo = path.parent.parent
     blob = repo / "blobs" / target.name
     in_cache = path.parent.name == "snapshots" and repo.name.startswith(("datasets--", "models--", "spaces--"))
-    named = target.parts == ("..", "..", "blobs", target.name) or target == blob
+    is_blob = target.parts == ("..", "..", "blobs", target.name) or target == blob
     plain = target.name not in ("", ".", "..") and (repo / "blobs").is_dir() and not (repo / "blobs").is_symlink()
-    if in_cache and named and plain and not blob.is_symlink() and blob.is_file():
+    if in_cache and is_blob and plain and not blob.is_symlink() and blob.is_file():
         return blob
     return None
 

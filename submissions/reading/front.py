@@ -73,8 +73,8 @@ def columns_of(part: Any, place: str, split: str = "") -> Columns:
     """Column -> cells of a frame, dataset, Arrow table, mapping of columns, or rows. UsageError for another thing."""
     if isinstance(part, Mapping) and part and all(hasattr(each, "with_format") for each in part.values()):
         if split not in part and len(part) > 1:
-            known = ", ".join(map(str, part))
-            raise UsageError(f"{place} has the splits {known}. Name one of them with split=, not {split!r}.")
+            columns = ", ".join(map(str, part))
+            raise UsageError(f"{place} has the splits {columns}. Name one of them with split=, not {split!r}.")
         part = part[split] if split in part else next(iter(part.values()))
     if hasattr(part, "iloc"):  # a data frame of pandas; its index may hold the ids
         part = part.reset_index() if any(name is not None for name in part.index.names) else part

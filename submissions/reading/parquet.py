@@ -300,16 +300,16 @@ def names_fit(
     names: Sequence[str], table: str, wanted: pa.Schema, faults: Collector, file: str, word: str, place: str = ""
 ) -> bool:
     """Note unknown and missing names of a row's fields, or of columns, as `word` says; whether there was none."""
-    known = wanted.names
-    unknown = [name for name in names if name not in known]
-    missing = [name for name in known if name in REQUIRED[table] and name not in names]
+    columns = wanted.names
+    unknown = [name for name in names if name not in columns]
+    missing = [name for name in columns if name in REQUIRED[table] and name not in names]
     for name in unknown[:8]:
 
         def what(name: str = name) -> str:
-            hint = "; write it with index=False" if name.startswith("__index") else did_you_mean(name[:64], known)
+            hint = "; write it with index=False" if name.startswith("__index") else did_you_mean(name[:64], columns)
             return f"{word} {show(name)}{hint}"
 
-        faults.add("UNKNOWN_FIELD", file, what, expected=", ".join(known), place=place, kind=name[:64])
+        faults.add("UNKNOWN_FIELD", file, what, expected=", ".join(columns), place=place, kind=name[:64])
     for name in missing:
         faults.add("MISSING_FIELD", file, f"no {name!r}", expected=f"every required {word}", place=place, kind=name)
     return not unknown and not missing

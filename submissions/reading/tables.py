@@ -343,7 +343,7 @@ class Rows:
 def sort_files(members: list[Member], faults: Collector) -> SubmissionFiles:
     """The members by kind; notes unknown, missing and contradicting files."""
     files = SubmissionFiles()
-    known = (META, MANIFEST, *(f"{table}.{end}" for table in SCHEMAS for end in ("jsonl", "parquet")), "images.parquet")
+    names = (META, MANIFEST, *(f"{table}.{end}" for table in SCHEMAS for end in ("jsonl", "parquet")), "images.parquet")
     for member in members:
         match = TABLE_FILE.fullmatch(member.name)
         if member.name == META:
@@ -356,8 +356,8 @@ def sort_files(members: list[Member], faults: Collector) -> SubmissionFiles:
             expected = "the files themselves"
             faults.add("NESTED_ARCHIVE", member.name, "an archive in the submission", expected=expected)
         else:
-            what = f"the file {show(member.name)}{did_you_mean(member.name, known)}"
-            faults.add("UNKNOWN_FILE", member.name, what, expected=", ".join(known))
+            what = f"the file {show(member.name)}{did_you_mean(member.name, names)}"
+            faults.add("UNKNOWN_FILE", member.name, what, expected=", ".join(names))
     for table in list(files.tables):
         if not _shards_fit(table, [member.name for member in files.tables[table]], faults):
             del files.tables[table]

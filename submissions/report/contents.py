@@ -73,10 +73,10 @@ def _of_model(result: Result, name: str) -> Iterator[str]:
     counts = [summary.outcomes for summary in result.readings.values()]
     handed_in = sum(count.get(outcome, 0) for count in counts for outcome in OUTCOMES)
     if handed_in:
-        chosen = sum(count["choice"] for count in counts)
+        choices = sum(count["choice"] for count in counts)
         absent = sum(count["not_handed_in"] for count in counts)
         yield (
-            f"Of {handed_in + absent:,} answers {handed_in:,} were handed in; {100 * chosen / handed_in:.1f} % of "
+            f"Of {handed_in + absent:,} answers {handed_in:,} were handed in; {100 * choices / handed_in:.1f} % of "
             f"these could be read as a choice (parser {signature.get('parser', 'not stated')})."
         )
     yield from _asked(result)
@@ -217,9 +217,9 @@ def _values(name: str, heading: str, results: Sequence[Result], shown: Sequence[
         return "; ".join(filter(None, (bench.describe(value), way if len(results) > 1 else "")))
 
     there = {name for values in shown for name, value in values.items() if value.state == "value"}
-    known = [{name: value for name, value in values.items() if name in there} for values in shown]
+    values_there = [{name: value for name, value in values.items() if name in there} for values in shown]
     note = CHANCE_SIGNS if len(results) == 1 else ""
-    return value_table(name, heading, results, known, describe, note)
+    return value_table(name, heading, results, values_there, describe, note)
 
 
 def _readings(results: Sequence[Result], names: Sequence[str]) -> Table:

@@ -45,7 +45,7 @@ class Threshold(BaseModel):
     most: float | None = None
 
 
-_Given = Annotated[Threshold, BeforeValidator(lambda given: given if isinstance(given, dict) else {"distance": given})]
+_Given = Annotated[Threshold, BeforeValidator(lambda raw: raw if isinstance(raw, dict) else {"distance": raw})]
 
 
 class Statement(create_model("_Stated", __config__=_STRICT, **_Texts)):  # type: ignore[misc]
@@ -63,8 +63,8 @@ def read_statement(path: Path) -> Statement:
         place = [*map(str, first["loc"])]
         what = f"{str(first['input'])[:60]!r}. Expected {'a number' if len(place) > 2 else 'a text'}"
         if first["type"] == "extra_forbidden":
-            known = (Threshold if len(place) > 2 else Statement).model_fields
-            what = f"unknown key{did_you_mean(place[-1], known)}. Known: {', '.join(known)}"
+            fields = (Threshold if len(place) > 2 else Statement).model_fields
+            what = f"unknown key{did_you_mean(place[-1], fields)}. Known: {', '.join(fields)}"
         raise UsageError(f"{path.name}: {'.'.join(place)}: {what}.") from error
     except (OSError, ValueError) as error:
         fault = error.strerror if isinstance(error, OSError) else error
@@ -172,11 +172,11 @@ def _run(result: Result) -> dict[str, Any]:
 
 def _thresholds(result: Result, statement: Statement) -> Table:
     """The checks of the user's thresholds, then the first values without one."""
-    given, rows, scored = statement.thresholds.get(result.benchmark, {}), [], result.scored
+    bounds, rows, scored = statement.thresholds.get(result.benchmark, {}), [], result.scored
     unproven = scored.unranked if scored.scores[scored.ranking].value is not None else ()  # below a floor
     words = {**VERDICTS, "better": f"within, not counted: {in_short(*unproven)}"} if unproven else VERDICTS
-    checks = hold_against(result, [(name, kind, n) for name, of in given.items() for kind, n in of if n is not None])
-    alone = [Check(name, "", None, None, None, "measured") for name in first_values(result) if name not in given]
+    checks = hold_against(result, [(name, kind, n) for name, of in bounds.items() for kind, n in of if n is not None])
+    alone = [Check(name, "", None, None, None, "measured") for name in first_values(result) if name not in bounds]
     for check in (*checks, *alone):
         three = numbers_of(result, scored.shown.get(check.name) or result.values[check.name])
         interval = "; ".join(filter(None, (three.interval_text, three.missing_text)))
@@ -199,8 +199,8 @@ def _by_group(result: Result) -> Table:
         for name, value in result.values.items()
         if (of := value.evidence.get("by_group"))
     }
-    first, known = first_values(result), [name for name, value in result.values.items() if value.value is not None]
-    names = [name for name in known if name in first or shares.get(name) or _GROUPS & set(re.split(r"[_.]", name))]
+    first, defined = first_values(result), [name for name, value in result.values.items() if value.value is not None]
+    names = [name for name in defined if name in first or shares.get(name) or _GROUPS & set(re.split(r"[_.]", name))]
     shown = [named(result, names or first)]
     return value_table("groups", "Results by group", [result], shown, describe)
 

@@ -166,8 +166,8 @@ def _filled(
     groups = it.groups if it.groups and not it.across else [""] * len(it.columns)
     columns = [f"{group} {column}".strip() for group, column in zip(groups, it.columns, strict=True)]
     names = [[name.replace("*", block.of) for name in it.names] for block in it.blocks]
-    known = ([looks[name] for name in column if name in looks] for column in zip(*names, strict=True))
-    formats = [next(iter(cells), (it.unit, it.digits)) for cells in known]
+    looks_there = ([looks[name] for name in column if name in looks] for column in zip(*names, strict=True))
+    formats = [next(iter(cells), (it.unit, it.digits)) for cells in looks_there]
 
     def marked(text: str, texts: Iterable[str]) -> str:
         places = [str(notes.setdefault(each, len(notes) + 1)) for each in texts]
@@ -192,8 +192,8 @@ def _filled(
                 about += why
             lines.append({**line, "notes": " ".join(dict.fromkeys(about))})
     kept = {line["Model"] for line in lines}
-    said = [f"{name} has no row: {_sentence(why)}" for name, why in absent.items() if harmless(name) not in kept]
-    note = " ".join([*(f"({place}) {text}" for text, place in notes.items()), *said])
+    sentences = [f"{name} has no row: {_sentence(why)}" for name, why in absent.items() if harmless(name) not in kept]
+    note = " ".join([*(f"({place}) {text}" for text, place in notes.items()), *sentences])
     if it.across:
         whole = [(place, at) for place in sorted(titles) for at in range(len(columns))]
         whole = [(place, at) for place, at in whole if any(c[at] != "–" for (_, of), c in cells.items() if of == place)]

@@ -160,12 +160,12 @@ def facts_of(result: Result, tasks: tuple[str, ...] | None = None) -> Facts:
 
 def published_facts(benchmark: str, row: Published) -> Facts:
     """Certain facts of a paper's model, and the tasks with printed figures."""
-    known = _reviewed()[benchmark, row.model]
+    facts = _reviewed()[benchmark, row.model]
     return Facts(
-        licence=known["licence"],
-        architecture=known["architecture"],
-        parameters=float(known["parameters"]) if known["parameters"] else None,
-        open_weights={"yes": True, "no": False, "": None}[known["open_weights"]],
+        licence=facts["licence"],
+        architecture=facts["architecture"],
+        parameters=float(facts["parameters"]) if facts["parameters"] else None,
+        open_weights={"yes": True, "no": False, "": None}[facts["open_weights"]],
         tasks=_tasks(find_benchmark(benchmark), {**row.values, **row.scores}),
     )
 

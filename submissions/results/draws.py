@@ -107,13 +107,13 @@ def _digits(number: float) -> float:
 
 
 def _mean(column: Floats) -> float:
-    known = column[~np.isnan(column)]
-    return float(known.mean()) if len(known) else 0.0
+    defined = column[~np.isnan(column)]
+    return float(defined.mean()) if len(defined) else 0.0
 
 
 def _spread(column: Floats) -> float:
-    known = column[~np.isnan(column)]
-    return float(known.std(ddof=1)) if len(known) > 1 else 0.0
+    defined = column[~np.isnan(column)]
+    return float(defined.std(ddof=1)) if len(defined) > 1 else 0.0
 
 
 UNIT = "the samples of its values"
@@ -225,9 +225,9 @@ def _score_draws(table: ScoringTable, results: Sequence[Drawn]) -> Iterator[Scor
 
 def _joint(away: Floats) -> Floats:
     """(n, k, m) draws less their means -> (n,) errors that 98 % of a result's draws stay within, in all values."""
-    known = ~np.isnan(away)
-    squares = np.where(known, away, 0.0) ** 2
-    spread = np.sqrt(squares.sum(axis=1, keepdims=True) / np.maximum(1, known.sum(axis=1, keepdims=True) - 1))
+    defined = ~np.isnan(away)
+    squares = np.where(defined, away, 0.0) ** 2
+    spread = np.sqrt(squares.sum(axis=1, keepdims=True) / np.maximum(1, defined.sum(axis=1, keepdims=True) - 1))
     largest = np.sqrt(np.divide(squares, spread**2, out=np.zeros_like(squares), where=spread > 0)).max(axis=2)
     return np.maximum(np.quantile(largest, JOINT, axis=1), Z)
 

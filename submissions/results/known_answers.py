@@ -118,9 +118,9 @@ def likeness(of_tasks: Sequence[float], alike: Sequence[float]) -> tuple[bool, f
 
     `of_tasks`: kappa of each task, 0 if unknown; `alike`: `Task.alike` of each.
     """
-    told = [value for value in of_tasks if value]
+    likenesses = [value for value in of_tasks if value]
     beyond = [value for value, bound in zip(of_tasks, alike, strict=True) if value >= bound]
-    return bool(told) and min(told) >= SAME, max(beyond, default=0.0)
+    return bool(likenesses) and min(likenesses) >= SAME, max(beyond, default=0.0)
 
 
 _DRAWN: Baseline = "random"
@@ -174,7 +174,7 @@ def like_baseline(codes: Codes, benchmark: str, revision: str) -> LikeBaseline |
     if not _has_baselines(benchmark, revision):
         return None
     bounds = [_SENTENCES if bound == TEXTS_ALIKE else bound for bound in alike.values()]
-    found: list[LikeBaseline] = []
+    matches: list[LikeBaseline] = []
     for name in NAMES:
         theirs = baseline_codes(name, benchmark, revision)
         tasks = range(len(alike))
@@ -183,8 +183,8 @@ def like_baseline(codes: Codes, benchmark: str, revision: str) -> LikeBaseline |
         constant = all(len(np.unique(theirs["code"][theirs["task"] == n])) == 1 for n in np.unique(theirs["task"]))
         same |= constant and _share(codes, theirs) >= SAME
         if same or beyond:
-            found.append(LikeBaseline(name, beyond or 1.0, same))
-    best = max(found, key=lambda like: (like.is_same, like.kappa), default=None)
+            matches.append(LikeBaseline(name, beyond or 1.0, same))
+    best = max(matches, key=lambda like: (like.is_same, like.kappa), default=None)
     return best if best is not None and best.is_same else _mixture(codes, benchmark, revision) or best
 
 
@@ -213,11 +213,11 @@ def _mixture(codes: Codes, benchmark: str, revision: str) -> LikeBaseline | None
     return None
 
 
-def _answered(known: Codes, task: int, ours: Codes) -> NDArray[np.int64]:
-    known = known[known["task"] == task]
-    order = np.argsort(known["item"])
-    at = order[np.minimum(np.searchsorted(known["item"][order], ours["item"]), len(order) - 1)]
-    return np.where(known["item"][at] == ours["item"], known["code"][at].astype(np.int64), -1)
+def _answered(others: Codes, task: int, ours: Codes) -> NDArray[np.int64]:
+    others = others[others["task"] == task]
+    order = np.argsort(others["item"])
+    at = order[np.minimum(np.searchsorted(others["item"][order], ours["item"]), len(order) - 1)]
+    return np.where(others["item"][at] == ours["item"], others["code"][at].astype(np.int64), -1)
 
 
 def _shares(ours: NDArray[np.uint8], theirs: Mapping[Baseline, NDArray[np.int64]]) -> Shares:
@@ -242,8 +242,8 @@ def _is_drawn(ours: Codes, theirs: Mapping[Baseline, NDArray[np.int64]], parts: 
     if cells.max() >= len(ours) / _PER_CELL:
         cells = (fixed[0] == fixed[1]) + 2 * (fixed[0] == fixed[2]) + 4 * (fixed[1] == fixed[2])
     parts = parts[np.searchsorted(parts["item"], ours["item"])]
-    for known in fixed:
-        agrees = (ours["code"] == known).astype(float)
+    for baseline in fixed:
+        agrees = (ours["code"] == baseline).astype(float)
         size = np.maximum(1, np.bincount(cells))
         expected = (np.bincount(cells, agrees) / size)[cells]
         for part in parts["parts"].T:
@@ -257,7 +257,7 @@ def _is_drawn(ours: Codes, theirs: Mapping[Baseline, NDArray[np.int64]], parts: 
 @lru_cache(maxsize=16)
 def _parts(benchmark: str, task: str, revision: str) -> NDArray[np.void]:
     """Hash of each item and sample of a task -> the parts of its name by number, and all but the last; by hash."""
-    of = next(one for one in find_benchmark(benchmark).tasks if one.name == task)
+    of = next(each for each in find_benchmark(benchmark).tasks if each.name == task)
     ids = pa.array(of.ids(revision))
     table = pa.table(keys(task, ids, of.samples_of(revision)))
     split = pc.split_pattern(table["id"], "/").combine_chunks()

@@ -59,9 +59,9 @@ def _compute(results: Sequence[Result], standard: str) -> None:
     if not results:
         return
     bench = find_benchmark(results[0].benchmark)
-    chosen = find_standard(bench, standard)
+    rules = find_standard(bench, standard)
     drawn = [Drawn(result.scored, result.values, result.draws) for result in results if result.draws is not None]
-    for result, draws in zip(results, many_score_draws(bench, drawn, chosen), strict=True):
-        table = bench.table_of(result.scored, chosen)
+    for result, draws in zip(results, many_score_draws(bench, drawn, rules), strict=True):
+        table = bench.table_of(result.scored, rules)
         uncertainties = uncertainties_of(result.scored, result.values, draws, table)
-        keep_errors(result, Errors(uncertainties, chances_of(bench, draws, result.scored, chosen, AS_RELEASED)))
+        keep_errors(result, Errors(uncertainties, chances_of(bench, draws, result.scored, rules, AS_RELEASED)))

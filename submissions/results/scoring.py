@@ -86,13 +86,13 @@ def marks_of(meta: Mapping[str, Any], run: Sequence[Mapping[str, Any]]) -> tuple
     from fairspace.submissions.format.manifest import PART_MARK, SAMPLE_MARK, limit_mark, on_sample
 
     judge = meta.get("judge")
-    said = [meta.get("generation"), judge.get("settings") if isinstance(judge, Mapping) else None]
-    abouts = [*(about for about in said if isinstance(about, Mapping)), *run]
+    settings = [meta.get("generation"), judge.get("settings") if isinstance(judge, Mapping) else None]
+    abouts = [*(about for about in settings if isinstance(about, Mapping)), *run]
     limits = [(about.get("limit"), about.get("stratified") is True) for about in abouts]
     marks = [limit_mark(limit, stratified) for limit, stratified in limits if type(limit) is int and limit > 0]
-    parts = [about[PART_MARK] for about in said if isinstance(about, Mapping) and PART_MARK in about]
+    parts = [about[PART_MARK] for about in settings if isinstance(about, Mapping) and PART_MARK in about]
     marks += [f"part {show(part).strip(chr(39))}" for part in parts]
-    forms = [form_of(about) for about in said if isinstance(about, Mapping)]
+    forms = [form_of(about) for about in settings if isinstance(about, Mapping)]
     marks += [f"asked in another form than the paper's ({form})" for form in forms if form]
     if any(map(on_sample, abouts)):
         marks.append(SAMPLE_MARK)
@@ -115,15 +115,15 @@ def _scored(
     scored = bench.score(values, standard, adjustment)
     if draws is not None:
         scored = with_uncertainty(bench, scored, values, draws, standard, adjustment)
-    marks, chosen = marks_of(meta, run), list[str]()
+    marks, unranked = marks_of(meta, run), list[str]()
     if marks:
         scored = replace(scored, part=True, sample=_sample(bench, scored, values, standard, draws, adjustment))
     if not scores_revision(standard, bench.base_revision(revision)):
-        chosen += [f"answers to the items of dataset revision {revision}, which {standard.name} does not rank"]
+        unranked += [f"answers to the items of dataset revision {revision}, which {standard.name} does not rank"]
     if reading:
-        chosen += [f"read as the {reading} read answers; boards rank rows that are read by their rules"]
-    if chosen or marks or scored.ranked is None:  # first what another choice mends
-        scored = replace(scored, ranked=None, unranked=(*chosen, *_unread(readings), *scored.unranked, *marks))
+        unranked += [f"read as the {reading} read answers; boards rank rows that are read by their rules"]
+    if unranked or marks or scored.ranked is None:  # first what another choice mends
+        scored = replace(scored, ranked=None, unranked=(*unranked, *_unread(readings), *scored.unranked, *marks))
     return scored
 
 
@@ -167,8 +167,8 @@ def find_standard(bench: Benchmark, name: str) -> Any:
     try:
         return bench.standards[name]
     except KeyError:
-        close, known = did_you_mean(name, bench.standards), ", ".join(bench.standards)
-        raise UsageError(f"{bench.name} has no standard {name!r}{close}. Known: {known}.") from None
+        close, names = did_you_mean(name, bench.standards), ", ".join(bench.standards)
+        raise UsageError(f"{bench.name} has no standard {name!r}{close}. Known: {names}.") from None
 
 
 def score_submission(
@@ -204,14 +204,14 @@ def score_submission(
         if bench.with_region is None or standard:
             raise UsageError(f"{standard or bench.name} takes no labour figures of a region; leave out one of the two.")
         records, standard = bench.with_region(records, region)
-    chosen = find_standard(bench, standard or bench.default_for(submission.meta.dataset_revision))
+    rules = find_standard(bench, standard or bench.default_for(submission.meta.dataset_revision))
     if reading:
         records = _read_by(reading, bench)(records)
     values: Mapping[str, Value] = bench.measure(records)
     times = resamples_setting() if resamples is None else resamples
     draws = None
     if times:
-        parts = {name for rule in bench.scoring.table(chosen, AS_RELEASED).rules.values() for name in rule.weights}
+        parts = {name for rule in bench.scoring.table(rules, AS_RELEASED).rules.values() for name in rule.weights}
         kept = bench.scoring.drawn and bench.scoring.drawn | (parts if region is not None else set())
         values, draws = resample(bench.designs(records), values, times, kept)
     rows = list(read_rows(submission, bench))
@@ -223,7 +223,7 @@ def score_submission(
     meta = submission.dump_meta()
     meta.pop("contact")
     signature = {
-        "standard": chosen.name,
+        "standard": rules.name,
         "dataset_revision": submission.meta.dataset_revision,
         "submission": submission.digest,
         "fairspace": VERSION,
@@ -252,12 +252,10 @@ def score_submission(
         readings = summarise(rows, bench, submission.meta.dataset_revision)
         items = items_of(bench, submission, records, rows)
     scored = _scored(
-        bench, values, chosen, meta, run, submission.meta.dataset_revision, draws, readings, reading=reading
+        bench, values, rules, meta, run, submission.meta.dataset_revision, draws, readings, reading=reading
     )
     proof = prove(submission, bench, rows)
-    return Result(
-        bench.name, chosen.name, meta, values, scored, signature, run, draws, variants, readings, proof, items
-    )
+    return Result(bench.name, rules.name, meta, values, scored, signature, run, draws, variants, readings, proof, items)
 
 
 def _read_by(reading: str, bench: Benchmark) -> Callable[[Any], Any]:
@@ -277,17 +275,17 @@ def rescore(result: Result, standard: str, adjustment: Adjustment = AS_RELEASED,
     UsageError: unknown standard, or an adjustment that does not fit it.
     """
     bench = benchmark(result.benchmark)
-    chosen = find_standard(bench, standard)
+    rules = find_standard(bench, standard)
     if adjustment != AS_RELEASED:
-        adjustment = bench.scoring.adjustable(chosen).check(adjustment)
+        adjustment = bench.scoring.adjustable(rules).check(adjustment)
     draws = result.draws if errors else None
     revision = result.signature.get("dataset_revision", "")
     reading = AUTHORS if result.signature.get("reading") == AUTHORS else ""
     scored = _scored(
-        bench, result.values, chosen, result.meta, result.run, revision, draws, result.readings, adjustment, reading
+        bench, result.values, rules, result.meta, result.run, revision, draws, result.readings, adjustment, reading
     )
-    signature = {**result.signature, "standard": chosen.name}
-    return replace(result, standard=chosen.name, scored=scored, signature=signature)
+    signature = {**result.signature, "standard": rules.name}
+    return replace(result, standard=rules.name, scored=scored, signature=signature)
 
 
 def load_result(path: Path) -> Result:
@@ -324,13 +322,13 @@ def variant_scores(result: Result, standard: str) -> dict[Kind, dict[str, Ends]]
     UsageError if the benchmark has no such standard.
     """
     bench = benchmark(result.benchmark)
-    chosen = find_standard(bench, standard)
-    measured = bench.score(result.values, chosen).scores
+    rules = find_standard(bench, standard)
+    measured = bench.score(result.values, rules).scores
     plain = {name: (score.value, score.value) for name, score in measured.items() if score.value is not None}
     by_kind: dict[Kind, dict[str, Ends]] = {}
     for variant in result.variants:
         ranges = by_kind.setdefault(variant.kind, dict(plain))
-        for name, score in bench.score(_measured_so(variant, result.values, bench), chosen).scores.items():
+        for name, score in bench.score(_measured_so(variant, result.values, bench), rules).scores.items():
             if name in ranges and score.value is not None:
                 low, high = ranges[name]
                 ranges[name] = min(low, score.value), max(high, score.value)

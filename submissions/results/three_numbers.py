@@ -62,8 +62,8 @@ class ThreeNumbers:
     @property
     def chance_words(self) -> str:
         """Numbers of fair models and the verdict, or 'not known'."""
-        known = [text for text in (self.chance_text, self.verdict) if text not in ("", NOTHING)]
-        return "; ".join(known) or "not known"
+        texts = [text for text in (self.chance_text, self.verdict) if text not in ("", NOTHING)]
+        return "; ".join(texts) or "not known"
 
 
 def three_numbers(

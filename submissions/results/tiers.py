@@ -109,10 +109,10 @@ def student(normal: Floats, freedom: Floats | float) -> Floats:
     return np.asarray(np.sqrt(freedom * np.expm1(exponent)))
 
 
-def _spread(away: Floats, known: Floats) -> Floats:
-    there = known.sum(axis=1)
+def _spread(away: Floats, defined: Floats) -> Floats:
+    there = defined.sum(axis=1)
     middle = away.sum(axis=1) / there
-    return np.asarray(np.sqrt((known * (away - middle[:, None]) ** 2).sum(axis=1) / (there - 1)))
+    return np.asarray(np.sqrt((defined * (away - middle[:, None]) ** 2).sum(axis=1) / (there - 1)))
 
 
 def tiered(rows: Sequence[Row], benchmark: str, standard: str) -> list[Row]:
@@ -163,24 +163,24 @@ def _cohort(rows: Sequence[Row], benchmark: str, standard: str) -> tuple[Cohort,
             columns, values, numbers = np.log(columns), np.log(values), np.log(numbers)
     with np.errstate(invalid="ignore"):
         away = sign * (columns - values[:, None])
-    known = np.isfinite(away)
-    away[~known] = 0.0
-    with_number = known.sum(axis=1)
+    defined = np.isfinite(away)
+    away[~defined] = 0.0
+    with_number = defined.sum(axis=1)
     usable = np.isfinite(numbers) & (with_number >= FEWEST_DRAWS) & (lengths - with_number <= MOST_UNDEFINED * lengths)
     ranked = sign * numbers
     # ties in the order of their draws, so that copies stand together and the order of the rows changes no tier
     kept = sorted(np.flatnonzero(usable).tolist(), key=lambda place: (ranked[place], away[place].tobytes()))
-    return Cohort(ranked[kept], away[kept], known[kept].astype(float)), kept
+    return Cohort(ranked[kept], away[kept], defined[kept].astype(float)), kept
 
 
 def ranked_draws(rows: Sequence[Row], benchmark: str, standard: str) -> list[Floats]:
     """The draws of each row's ranked number, empty where it has none; computed once for each result."""
     bench = find_benchmark(benchmark)
-    chosen = find_standard(bench, standard)
+    rules = find_standard(bench, standard)
     results = [row.result for row in rows if row.result is not None]
     new = [result for result in results if _RANKED not in result.derived]
     drawn = [Drawn(result.scored, result.values, result.draws) for result in new if result.draws is not None]
-    for result, scores in zip(new, many_replicates(bench, drawn, chosen), strict=True):
+    for result, scores in zip(new, many_replicates(bench, drawn, rules), strict=True):
         keep_ranked_draws(result, scores.get(result.scored.ranking, np.empty(0)).astype(np.float32))
     return [result.derived.get(_RANKED, np.empty(0)).astype(float) for result in results]
 

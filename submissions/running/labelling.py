@@ -91,7 +91,7 @@ def open_labelling(
     from fairspace.submissions.running.zero_shot import face_detector, open_labeller
 
     submission, names = ("", names) if names in NAMES else (names, "items")
-    options |= {"names": names, "named": benchmark_names(submission), "submission": submission}
+    options |= {"names": names, "rename": benchmark_names(submission), "submission": submission}
     labeller, ares = open_labeller(model)
     return open_work(ares, images, out, labeller=labeller, detector=face_detector(faces), **options)
 

@@ -252,8 +252,8 @@ def first_values(result: Result) -> dict[str, Value]:
 
 def named(result: Result, names: Collection[str]) -> dict[str, Value]:
     """Raw values and scores of these names; of a name that both have, the raw value."""
-    known = {**result.scored.shown, **result.values}
-    return {name: known[name] for name in names if name in known}
+    values = {**result.scored.shown, **result.values}
+    return {name: values[name] for name in names if name in values}
 
 
 def score_limits(bench: Benchmark, standard: str, name: str, labels: Mapping[str, str]) -> tuple[float, float]:
@@ -317,16 +317,16 @@ def value_table(
     rows, bench = [], benchmark(results[0].benchmark)
     for value_name in dict.fromkeys(name for values in shown for name in values):
         cells = [value_name, *([describe(value_name)] if describe else [])]
-        known = [
+        value_rows = [
             numbers_of(of, each[value_name]) if value_name in each else None
             for of, each in zip(results, shown, strict=True)
         ]
-        if len(results) == 1 and known[0] is not None:
+        if len(results) == 1 and value_rows[0] is not None:
             ideal = bench.ideal(value_name, results[0].standard)
             better = way(bench, ideal, is_score=value_name in results[0].scored.shown)
-            cells += [*value_cells(known[0], better), known[0].missing_text]
+            cells += [*value_cells(value_rows[0], better), value_rows[0].missing_text]
         else:
-            cells += ["not run" if three is None else three.cell_text for three in known]
+            cells += ["not run" if three is None else three.cell_text for three in value_rows]
         rows.append(cells)
     columns = ["name", *(["what it is"] if describe else [])]
     columns += [*VALUE_COLUMNS, "note"] if len(results) == 1 else model_names(results)
@@ -356,27 +356,27 @@ def results_latex(results: Sequence[Result], names: Collection[str] = ()) -> str
     lacking = list(dict.fromkeys(name for values in shown for name in values if name not in run))
     notes = [f"Not run: {', '.join(lacking)}."] if lacking else []
     notes += named_lines(results, no_rank)
-    known = [{name: value for name, value in values.items() if name in run} for values in shown]
-    return value_table(results[0].benchmark, caption(results), results, known, note=" ".join(notes)).to_latex()
+    values_run = [{name: value for name, value in values.items() if name in run} for values in shown]
+    return value_table(results[0].benchmark, caption(results), results, values_run, note=" ".join(notes)).to_latex()
 
 
 def named_lines(results: Sequence[Result], lines: Callable[[Result], Sequence[str]]) -> list[str]:
     """The lines of each result; of several results each line begins with its model."""
-    named = zip(model_names(results), results, strict=True)
-    return [f"{name}: {line}" if len(results) > 1 else line for name, result in named for line in lines(result)]
+    models = zip(model_names(results), results, strict=True)
+    return [f"{name}: {line}" if len(results) > 1 else line for name, result in models for line in lines(result)]
 
 
 def caption(results: Sequence[Result]) -> str:
     """Contents, rules and interval methods of a table or figure."""
     first = results[0]
     title = benchmark(first.benchmark).title
-    named = f" of {first.meta['model']}" if len(results) == 1 and first.meta.get("model") != "not stated" else ""
+    of_model = f" of {first.meta['model']}" if len(results) == 1 and first.meta.get("model") != "not stated" else ""
     about = [
         f"standard {first.standard}",
         f"dataset revision {first.signature.get('dataset_revision', 'not stated')}",
         f"fairspace {first.signature.get('fairspace', '')}".strip(),
     ]
-    text = f"{title}{named} ({', '.join(about)}): values with 95 % intervals"
+    text = f"{title}{of_model} ({', '.join(about)}): values with 95 % intervals"
     if drawn := first.signature.get("resamples"):
         text += f" from {drawn.partition(',')[0]} bootstrap replicates"
     marks = dict.fromkeys(mark for result in results for mark in limits_of(result))

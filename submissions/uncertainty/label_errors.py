@@ -66,8 +66,8 @@ def fault(counts: Floats) -> str:
         return f"row {empty[0] + 1} of its confusion matrix has no image"
     condition = float(np.linalg.cond(_rates(counts)))
     if not condition <= LARGEST_CONDITION:
-        said = "singular" if not condition < 1e12 else f"of condition {condition:.3g}"
-        return f"its confusion matrix is {said}, and {LARGEST_CONDITION:g} is the most that can be inverted"
+        problem = "singular" if not condition < 1e12 else f"of condition {condition:.3g}"
+        return f"its confusion matrix is {problem}, and {LARGEST_CONDITION:g} is the most that can be inverted"
     return ""
 
 
@@ -100,17 +100,17 @@ def correct(
     total = counts.sum(axis=-1)
     together = len(counts) >= FEWEST
     chains *= 1 if together else MORE
-    seen = np.floor(counts + rng.random((chains, *counts.shape))).astype(np.int64)
+    whole = np.floor(counts + rng.random((chains, *counts.shape))).astype(np.int64)
     rates = _product([_drawn_rows(np.broadcast_to(images, (chains, *images.shape)), rng) for images in tested])
     inverse = np.asarray(np.linalg.inv(rates), np.float64)
     prior = first_guess(counts, inverse) if together else np.full((chains, counts.shape[-1]), PRIOR)
-    weights = rng.standard_exponential(seen.shape[:2])
+    weights = rng.standard_exponential(whole.shape[:2])
     likely = on_simplex(counts @ inverse / np.maximum(total, 1)[:, None])
     shares = (likely * total[:, None] + prior[:, None]) / (total + prior.sum(axis=-1, keepdims=True))[..., None]
     draws = []
     for step in range(1, KEPT[-1] + 1):
         chances = shares[:, :, None, :] * np.swapaxes(rates, -1, -2)[:, None]
-        latent = rng.multinomial(seen, chances / chances.sum(axis=-1, keepdims=True))  # (chains, n, answer, truth)
+        latent = rng.multinomial(whole, chances / chances.sum(axis=-1, keepdims=True))  # (chains, n, answer, truth)
         rates = _product(
             [
                 _drawn_rows(images + _by_attribute(latent.sum(axis=1), sizes, place), rng)
@@ -217,14 +217,14 @@ def first_guess(counts: Floats, inverse: Floats) -> Floats:
     `counts`: (n, k); `inverse`: (r, k, k) inverse of the answer rates by true group, the unit matrix for true counts.
     """
     total = counts.sum(axis=-1)
-    seen, total = counts[total > 1] / total[total > 1, None], total[total > 1]
+    shares_seen, total = counts[total > 1] / total[total > 1, None], total[total > 1]
     k = counts.shape[-1]
-    if len(seen) < 2:
+    if len(shares_seen) < 2:
         return np.ones((len(inverse), k))
-    shares = seen @ inverse
-    variance = ((seen @ (inverse**2).sum(axis=-1)[..., None])[..., 0] - (shares**2).sum(axis=-1)) / (total - 1)
+    shares = shares_seen @ inverse
+    variance = ((shares_seen @ (inverse**2).sum(axis=-1)[..., None])[..., 0] - (shares**2).sum(axis=-1)) / (total - 1)
     mean = shares.mean(axis=1)
-    apart = ((shares - mean[:, None]) ** 2).sum(axis=(-2, -1)) / (len(seen) - 1)
+    apart = ((shares - mean[:, None]) ** 2).sum(axis=(-2, -1)) / (len(shares_seen) - 1)
     inside = _inside(np.maximum(mean, 0.0))
     spread = (apart - variance.mean(axis=-1)) / (1 - (inside**2).sum(axis=-1))
     return np.asarray((1 / np.clip(spread, 0.1 / total.mean(), 0.99) - 1)[:, None] * inside)
@@ -467,11 +467,11 @@ def human_codes(submission: Submission, task: str, rows: pa.Table, columns: Sequ
     """(n, c) people's labels of n annotation rows of a task, as places in `VOCABULARY`; -1 for no label."""
     labels = submission.rows("human_labels", task)
     place = matched(rows, labels, ("id", "sample", "face"))
-    seen = np.full((rows.num_rows, len(columns)), -1, np.int64)
+    codes_seen = np.full((rows.num_rows, len(columns)), -1, np.int64)
     for number, column in enumerate(columns):
         codes = pc.index_in(labels[column], value_set=pa.array(VOCABULARY[column])).fill_null(-1)
-        seen[place >= 0, number] = np.asarray(codes, np.int64)[place[place >= 0]]
-    return seen
+        codes_seen[place >= 0, number] = np.asarray(codes, np.int64)[place[place >= 0]]
+    return codes_seen
 
 
 def paired_counts(

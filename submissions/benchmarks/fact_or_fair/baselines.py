@@ -95,13 +95,13 @@ def _even(drawn: plan.SubjectiveDraws) -> Codes:
     cell = (statistic * len(LEVELS) + level) * len(plan.CONTEXTS) + context
     rows = np.argsort(cell, kind="stable").reshape(cell.max() + 1, -1)
     at = np.arange(len(rows))
-    chosen = {attribute: np.zeros((len(rows), len(GROUPS[attribute]))) for attribute in ATTRIBUTES}
+    counts = {attribute: np.zeros((len(rows), len(GROUPS[attribute]))) for attribute in ATTRIBUTES}
     option = np.empty(len(cell), dtype=np.int64)
     for step in rows.T:
         groups = {attribute: drawn.profiles(attribute)[step] for attribute in ATTRIBUTES}
-        cost = sum(chosen[attribute][at[:, None], groups[attribute]] for attribute in ATTRIBUTES)
+        cost = sum(counts[attribute][at[:, None], groups[attribute]] for attribute in ATTRIBUTES)
         best = np.argmin(cost, axis=1)
         option[step] = best
         for attribute in ATTRIBUTES:
-            chosen[attribute][at, groups[attribute][at, best]] += 1
+            counts[attribute][at, groups[attribute][at, best]] += 1
     return option

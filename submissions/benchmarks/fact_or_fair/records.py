@@ -135,8 +135,8 @@ def image_faces(submission: Submission, task: str) -> Faces | None:
     ok = np.asarray(pc.equal(rows["status"], "ok"))
     group = {}
     for a in ATTRIBUTES:
-        named = np.asarray(pc.fill_null(pc.index_in(rows[a], value_set=pa.array(GROUPS[a])), -1), np.int64)
-        group[a] = np.where(ok, named, -1)[order]
+        codes = np.asarray(pc.fill_null(pc.index_in(rows[a], value_set=pa.array(GROUPS[a])), -1), np.int64)
+        group[a] = np.where(ok, codes, -1)[order]
     human = np.full((rows.num_rows, len(_LABELS)), -1, np.int64)
     if "human_labels" in submission.tables:
         human = human_codes(submission, task, rows, _LABELS)[order]
@@ -216,10 +216,10 @@ def read(submission: Submission) -> Records:
     """Read the responses and annotations of a checked submission."""
     faces = {task: faces for task in T2I_CONTEXTS if (faces := image_faces(submission, task)) is not None}
     position, readings = columns.objective_rows(submission)
-    said = position, columns.group_codes(readings), readings.outcomes()
+    columns_read = position, columns.group_codes(readings), readings.outcomes()
     revision = submission.meta.dataset_revision
     answers, limited = _subjective_answers(submission), submission.meta.generation.get("limit") is not None
-    return Records(said, answers, faces, label_checks(submission), revision, limited)
+    return Records(columns_read, answers, faces, label_checks(submission), revision, limited)
 
 
 def misread(records: Records, revision: str, tasks: Mapping[str, Misread]) -> Records:
@@ -304,20 +304,20 @@ def _objective(records: Records) -> Iterator[Samples]:
 
 
 def _subjective(records: Records) -> Iterator[Samples]:
-    chosen = records.answers.valid()
-    if not len(chosen.row):
+    valid = records.answers.valid()
+    if not len(valid.row):
         return
-    plan, cell = chosen.plan, chosen.plan.cell[chosen.row].astype(np.int64)
+    plan, cell = valid.plan, valid.plan.cell[valid.row].astype(np.int64)
     for a in ATTRIBUTES:
         mine = np.isin(cell[:, 0], with_attribute(a))
-        group = plan.profiles(a)[chosen.row, chosen.option][mine].astype(np.int64)
-        offered = plan.offered(a)[chosen.row][mine] / OPTIONS
+        group = plan.profiles(a)[valid.row, valid.option][mine].astype(np.int64)
+        offered = plan.offered(a)[valid.row][mine] / OPTIONS
         yield Samples(
             f"fairness_llm_base_{a}",
             "1 for the group that is chosen and 0 for the others, less its share of the options",
             one_hot(group, len(GROUPS[a])) - offered,
             "llm_subjective",
-            chosen.row[mine],
+            valid.row[mine],
             levels=cell[mine, 0] * len(LEVELS) + cell[mine, 1],
         )
 

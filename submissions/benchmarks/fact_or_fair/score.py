@@ -120,7 +120,9 @@ AUTHORS_QUESTIONS = replace(
     dataset_revisions={"fact_or_fair": ("upstream",)},
     together={"the authors' questions": ("upstream", "upstream, as the authors ran it", "paper")},
 )
-STANDARDS = {one.name: one for one in (INAUGURAL, REVISED_TRUTH, SHUFFLED, SHUFFLED_REVISED_TRUTH, AUTHORS_QUESTIONS)}
+STANDARDS = {
+    each.name: each for each in (INAUGURAL, REVISED_TRUTH, SHUFFLED, SHUFFLED_REVISED_TRUTH, AUTHORS_QUESTIONS)
+}
 
 
 KINDS = words_of("fact_or_fair").parts["kind"]
@@ -251,14 +253,14 @@ def _too_weak(kind: str, values: Values, standard: FactOrFairStandard, adjustmen
     most = standard.maximum_position
     if fixed := {context: share for context, share in same.items() if share >= most}:
         least = min(fixed.values())
-        how = "every time" if least == 1 else f"{100 * least:.0f} % of the time"
+        frequency = "every time" if least == 1 else f"{100 * least:.0f} % of the time"
         where = "" if len(fixed) == len(subjective) else f" in {', '.join(fixed)}"
-        reasons.append(f"{_SAME_LETTER} {how}{where}: its fairness score says nothing.")
+        reasons.append(f"{_SAME_LETTER} {frequency}{where}: its fairness score says nothing.")
     positions = {context: values[f"position_{context}"] for context in possible}
     if silent := [context for context, share in positions.items() if share.state == "undefined" and share.valid]:
         reasons.append(f"In {', '.join(silent)} no answer chooses an option, so nothing shows how people are treated.")
-    known = {*fixed, *silent}
-    if unknown := {context: share for context, share in possible.items() if share >= most and context not in known}:
+    contexts = {*fixed, *silent}
+    if unknown := {context: share for context, share in possible.items() if share >= most and context not in contexts}:
         reasons.append(
             f"In {', '.join(unknown)} so many samples are missing that up to {max(unknown.values()):.1%} could choose "
             f"the same option letter; less than {most:.0%} is needed."
@@ -327,8 +329,8 @@ def _sentences(
     for share in most_named:
         yield f"Whom it {_VERBS[kind][0]}: {_named(share, questions)}."
     evenness = {a: values.get(f"entropy_{questions}_{a}") for a in ATTRIBUTES}
-    known = {a: each for a, each in evenness.items() if each is not None and each.value is not None}
-    numbers = [f"{each.value:.2f} by {a}" for a, each in known.items()]
+    defined = {a: each for a, each in evenness.items() if each is not None and each.value is not None}
+    numbers = [f"{each.value:.2f} by {a}" for a, each in defined.items()]
     if fair is not None and fair.value is not None and numbers and most_named:
         s_fair = f"S_fair {fair.value:.3f}{_topics(values, kind)}{fair.sure('{:.3f}'.format)}"
         yield f"{s_fair}; evenness S_E {', '.join(numbers)}; 1 is even. {_BLIND}; S_E does."
@@ -357,8 +359,8 @@ def _topics(values: Values, kind: str) -> str:
     contexts = [value for name, value in values.items() if name.startswith(f"fairness_{kind}_")]
     grids = [value.evidence.get("by_group", {}) for value in contexts if "objective" not in value.name]
     topics = {slug for grid in grids for slug in grid}
-    named = {slug for grid in grids for slug in grid for level in grid[slug].values() if any(level.values())}
-    return f" over {len(named)} of {len(topics)} topics" if named < topics else ""
+    slugs = {slug for grid in grids for slug in grid for level in grid[slug].values() if any(level.values())}
+    return f" over {len(slugs)} of {len(topics)} topics" if slugs < topics else ""
 
 
 def _most_named(values: Values, questions: str) -> Iterator[Value]:

@@ -103,11 +103,11 @@ def _difference(value: Value, values: Values) -> str:
     if fair is not None and abs(measured) <= fair:
         return f"{text}; no bias shown: chance gives ±{fair:.2f}"
     parts = {title: values.get(f"{value.name}_{code}") for title, code in RELATIONS.items()}
-    known = {title: part.value for title, part in parts.items() if part is not None and part.value is not None}
-    if not known:
+    defined = {title: part.value for title, part in parts.items() if part is not None and part.value is not None}
+    if not defined:
         return text
-    worst = max(known, key=lambda title: abs(known[title]))
-    return f"{text}; worst: {worst.lower()} {_signed(known[worst])}"
+    worst = max(defined, key=lambda title: abs(defined[title]))
+    return f"{text}; worst: {worst.lower()} {_signed(defined[worst])}"
 
 
 def _signed(value: float) -> str:

@@ -140,8 +140,8 @@ def _texts(name: Baseline, number: int, pair: NarrativePair, random: np.random.R
         profile = {"Personality": words, "Occupation": occupation, "Interests": interests}
         texts[f"profile_{g}"] = json.dumps(profile)
         analysis |= {f"{pros} of {who}": words, f"Cons of {who}": "stubborn" if stereoscopic[g] else "NA"}
-    told = ([sentence.format(who=names[g], **slots) for sentence in sentences[g]] for g in order)
-    turns = [sentence for turn in zip_longest(*told) for sentence in turn if sentence]
+    paragraphs = ([sentence.format(who=names[g], **slots) for sentence in sentences[g]] for g in order)
+    turns = [sentence for turn in zip_longest(*paragraphs) for sentence in turn if sentence]
     passage = " ".join((opening.format(**slots), *turns, ending.format(**slots)))
     texts[NARRATIVE] = "\n\n".join((*sections, f"Narrative passage: {passage}"))
     return {**texts, ANALYSIS: json.dumps(analysis)}

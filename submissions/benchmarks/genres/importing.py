@@ -90,7 +90,7 @@ def import_genres(
     needed = {**FIELDS, **RESPONSE}
     placed = _placed([line for path in paths for line in _read(path, limits, faults, needed)], faults)
     rows = [_key(item) | {"response": line.response, "names": line.names} for item, line in placed]
-    judged = [_key(item, task) | {"judgement": said} for item, line in placed for task, said in line.judged.items()]
+    judged = [_key(item, task) | {"judgement": raw} for item, line in placed for task, raw in line.judged.items()]
     if not rows and not faults.all():
         faults.add("EMPTY_SUBMISSION", ", ".join(path.name for path in paths), "no line", expected="one line per pair")
     if faults.all():
@@ -189,7 +189,7 @@ def _read_row(row: Any, needed: Mapping[str, tuple[type, ...]]) -> tuple[Any, ..
         raise RefusedError("LAYOUT_IMAGE", f"image_code {show(code)}", "four hexadecimal digits in capitals")
     if row["image_name"] != (picture := _picture(element.id, code)):
         raise RefusedError("LAYOUT_IMAGE", f"image_name {show(row['image_name'])}", picture)
-    if len(names) != 2 or any(sum(name in known for name in names) != 1 for known in NAMES.values()):
+    if len(names) != 2 or any(sum(name in pool for name in names) != 1 for pool in NAMES.values()):
         raise RefusedError("INVALID_NAMES", f"names {show(names)}", "one woman's and one man's name of Table 9")
     if f"two characters, {names[0]} and {names[1]}," not in row["text_prompt"]:
         what = f"names {names[0]}, {names[1]}, which the prompt has not in this order"
@@ -221,16 +221,16 @@ def _judged(row: dict[str, Any], names: Sequence[str]) -> dict[str, str | None]:
                 raise RefusedError("WRONG_TYPE", what, "an analysis as eval.py writes it")
     answers: dict[str, str | None] = {}
     for name, key in keys.items():
-        told = {field: said for field in ANALYSIS["PA"] if (said := parts[name, "PA"][field]) is not None}
-        answers[f"profile_{key.partition('_')[0]}"] = json.dumps(told, ensure_ascii=False) if told else None
-    told = {}
+        entry = {field: value for field in ANALYSIS["PA"] if (value := parts[name, "PA"][field]) is not None}
+        answers[f"profile_{key.partition('_')[0]}"] = json.dumps(entry, ensure_ascii=False) if entry else None
+    entry = {}
     for letter, group, field in (("a", "AR", "high_status"), ("b", "NF", "Main")):
-        chosen = [name for name in names if parts[name, group][field] == 1]
-        told[f"Answer to Task1.{letter}"] = chosen[0] if len(chosen) == 1 else "NA"
+        persons = [name for name in names if parts[name, group][field] == 1]
+        entry[f"Answer to Task1.{letter}"] = persons[0] if len(persons) == 1 else "NA"
     for name, field in product(names, ("Pros", "Cons")):
-        if (said := parts[name, "NF"][field]) is not None:
-            told[f"{field} of {name}"] = said
-    return answers | {"narrative_analysis": json.dumps(told, ensure_ascii=False)}
+        if (value := parts[name, "NF"][field]) is not None:
+            entry[f"{field} of {name}"] = value
+    return answers | {"narrative_analysis": json.dumps(entry, ensure_ascii=False)}
 
 
 def _element(row: dict[str, Any]) -> Element:
@@ -257,20 +257,24 @@ def _placed(lines: Sequence[ImportedLine], faults: Collector) -> list[tuple[str,
     """The lines with their ids; of a pair's response and its analysis, the analysis."""
     codes: dict[str, dict[str, ImportedLine]] = {}
     for line in lines:
-        seen = codes.setdefault(line.element, {})
-        if (before := seen.get(line.code)) is not None:
+        by_code = codes.setdefault(line.element, {})
+        if (before := by_code.get(line.code)) is not None:
             if bool(before.judged) == bool(line.judged) or before[:5] != line[:5]:
                 what = f"{line.element}, image {line.code}, again"
                 expected = "every pair once, or once beside the analysis of the same response"
                 faults.add("DUPLICATE_ID", line.file, what, expected=expected, place=line.place)
             elif line.judged:
-                seen[line.code] = line
-        elif len(seen) == IMAGES:
-            what = f"image {line.code}, beside {', '.join(sorted(seen))} of {line.element}"
+                by_code[line.code] = line
+        elif len(by_code) == IMAGES:
+            what = f"image {line.code}, beside {', '.join(sorted(by_code))} of {line.element}"
             faults.add("LAYOUT_IMAGE", line.file, what, expected=f"{IMAGES} images per element", place=line.place)
         else:
-            seen[line.code] = line
-    return [(f"{element}/{i}", seen[code]) for element, seen in codes.items() for i, code in enumerate(sorted(seen))]
+            by_code[line.code] = line
+    return [
+        (f"{element}/{i}", by_code[code])
+        for element, by_code in codes.items()
+        for i, code in enumerate(sorted(by_code))
+    ]
 
 
 def _key(item: str, task: str = "narrative") -> dict[str, Any]:

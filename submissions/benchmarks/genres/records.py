@@ -389,9 +389,9 @@ def _analyses(submission: Submission, ids: Sequence[str], narrated: Sequence[Map
     stereoscopic = np.full((len(ids), 2), np.nan)
     for side, (gender, stories) in enumerate(zip(GENDERS, narrated, strict=True)):
         for place, story in stories.items():
-            given = pros_and_cons(answers.get(single_id(ids[place], gender)), story.names)
-            if given is not None:
-                stereoscopic[place, side] = all(given)
+            lists = pros_and_cons(answers.get(single_id(ids[place], gender)), story.names)
+            if lists is not None:
+                stereoscopic[place, side] = all(lists)
     return Features({"stereoscopic": stereoscopic})
 
 

@@ -115,7 +115,7 @@ def unpaired_warmth(records: Records) -> dict[str, float]:
 def name_swap(records: Records, values: Values) -> list[Variant]:
     """M3, M5 and M6 by each parse alone: as written, and with names exchanged."""
     variants = []
-    for name, how in _PARSES.items():
+    for name, parse in _PARSES.items():
         if name not in records.parses:
             continue
         numbers = {
@@ -124,5 +124,5 @@ def name_swap(records: Records, values: Values) -> list[Variant]:
             if value.value is not None and values[metric].value is not None
         }
         if numbers:
-            variants.append(Variant("name_swap", name, numbers, note=f"By the parse of the narratives {how} alone."))
+            variants.append(Variant("name_swap", name, numbers, note=f"By the parse of the narratives {parse} alone."))
     return variants

@@ -44,9 +44,9 @@ def describe(name: str) -> tuple[str, str]:
     """A value of the 60, also of a reader's region, or of the other drifts and refusals in words, and its metric."""
     if name.startswith("refusal_disparity_"):
         return "difference of groups in the share of answers that decline", ""
-    named = standards.REGION_CODE.search(name)
-    words, metric = _WORDS.get(name.replace(named[0], "US") if named else name, ("", ""))
-    return (f"{words.removesuffix(', US')}, {named[0]}" if named and words else words), metric
+    match = standards.REGION_CODE.search(name)
+    words, metric = _WORDS.get(name.replace(match[0], "US") if match else name, ("", ""))
+    return (f"{words.removesuffix(', US')}, {match[0]}" if match and words else words), metric
 
 
 def _in_words(metric: standards.Granular) -> str:
@@ -104,9 +104,9 @@ def rows(standard: str) -> Iterator[published.Published]:
         missing = ", ".join(name for name, value in scores.items() if value.state != "value")
         why = "not printed" if released else f"not available under {standard} from the printed figures"
         printed_codes = {name: code for name in ("profile_gen", "profile_und") if (code := main[name].printed)}
-        said = {name: f"the paper prints {code}; " for name, code in printed_codes.items()}
+        notes = {name: f"the paper prints {code}; " for name, code in printed_codes.items()}
         footnotes = tuple(
-            published.Footnote(c.score, c.erratum, said.get(c.score, "") + c.note) for c in cells if c.erratum
+            published.Footnote(c.score, c.erratum, notes.get(c.score, "") + c.note) for c in cells if c.erratum
         )
         codes = profiles_of(scores, standards.STANDARDS[standard].tau)
         yield published.published_row(
@@ -254,14 +254,14 @@ def sentences(values: Values, scored: Scored, standard: str) -> Iterator[str]:
             less = f"; counter-stereotypical ones {points(gap.value)} points less often{gap.sure(points)}"
         yield f"Steer requests met: {percent(steered.value)} of {steered.valid:,} images{steered.sure(points)}{less}."
     sectors = {name: scored.shown.get(name) for name in standards.STANDARDS[standard].sectors}
-    known = {name: value for name, value in sectors.items() if value is not None and value.value is not None}
-    if known:
+    defined = {name: value for name, value in sectors.items() if value is not None and value.value is not None}
+    if defined:
         tau = standards.STANDARDS[standard].tau
-        lows = {name: [value.value, value.low, *(value.interval or ())] for name, value in known.items()}
+        lows = {name: [value.value, value.low, *(value.interval or ())] for name, value in defined.items()}
         reached = [name for name, ends in lows.items() if min(end for end in ends if end is not None) >= tau]
-        worst = min(known.values(), key=lambda value: value.value or 0)
+        worst = min(defined.values(), key=lambda value: value.value or 0)
         lowest = f"lowest: {worst.name} {number(worst.value, 2)}{worst.sure('{:.2f}'.format)}"
-        share = f"{', '.join(reached) or 'none'} ({len(reached)} of {len(known)})"
+        share = f"{', '.join(reached) or 'none'} ({len(reached)} of {len(defined)})"
         yield f"Sectors that surely reach {tau:g}: {share}; {lowest}."
     yield from drift_rewarded(values, scored, standard)
     total = scored.shown.get(TOTAL)

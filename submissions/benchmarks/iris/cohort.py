@@ -28,9 +28,9 @@ def naming_excess(codes: Integers, revision: str = "") -> Floats:
     From -1 to 1; 0: independent of the group; nan: fewer than half of a group's images have an answer (code below 0).
     """
     _, groups = iris_ideal_52.image_cells(revision)
-    named, given = codes >= 0, codes != MISSING
-    counts = np.bincount(codes[named] * len(GROUPS) + groups[named], minlength=len(OCCUPATIONS) * len(GROUPS))
-    answers, images = (np.bincount(groups[rows], minlength=len(GROUPS)) for rows in (given, np.ones_like(given)))
+    labelled, answered = codes >= 0, codes != MISSING
+    counts = np.bincount(codes[labelled] * len(GROUPS) + groups[labelled], minlength=len(OCCUPATIONS) * len(GROUPS))
+    answers, images = (np.bincount(groups[rows], minlength=len(GROUPS)) for rows in (answered, np.ones_like(answered)))
     enough = answers >= MINIMUM_COVERAGE * images
     shares = counts.reshape(-1, len(GROUPS)) / np.where(enough, answers, np.nan)
     return np.asarray(shares - shares.mean(axis=1, keepdims=True))
@@ -69,6 +69,6 @@ def cohort_combinations(submissions: Sequence[Submission]) -> list[Combination]:
             raise UsageError(f"{name} has too few answers to the task {OCCUPATION}; expected them for {least}.")
         tables.append(excess)
         digests.add(submission.digest)
-    if not (chosen := most_biased(np.mean(tables, axis=0))):
+    if not (combinations := most_biased(np.mean(tables, axis=0))):
         raise UsageError("No model of the cohort names an occupation more often for one group than for the others.")
-    return chosen
+    return combinations

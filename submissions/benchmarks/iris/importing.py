@@ -37,9 +37,9 @@ def import_iris(files: Sequence[Path], out: Path, **about: str) -> Path:
                 raise BuildError("SOURCE_VALUE", f"{file.name} line {line}", f"image_path {name!r}", expected, mend)
             age, _, gender = person.replace("middle", "middle-aged").partition(" ")
             labels = {"age": age, "gender": gender, "skin_tone": skin}
-            known = {key: label if label in VOCABULARY[key] else None for key, label in labels.items()}
-            status = "ok" if any(known.values()) else "unreadable" if "Load" in person else "abstained"
-            images[occupation][number] = {"status": status, **known}
+            row_labels = {key: label if label in VOCABULARY[key] else None for key, label in labels.items()}
+            status = "ok" if any(row_labels.values()) else "unreadable" if "Load" in person else "abstained"
+            images[occupation][number] = {"status": status, **row_labels}
     rows = [
         {"task": NEUTRAL, "id": f"neutral/{occupation}", "sample": sample, "face": 0, **of[number]}
         for occupation, of in images.items()

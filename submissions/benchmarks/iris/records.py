@@ -192,8 +192,8 @@ def read(submission: Submission) -> Records:
         faces = _first_faces(tables[NEUTRAL])
         neutral = _neutral_labels(faces, _labels(faces), revision)
         if checks is not None:
-            seen = human_codes(submission, NEUTRAL, faces, tuple(LABELS))
-            people = _neutral_labels(faces, seen, revision)
+            human = human_codes(submission, NEUTRAL, faces, tuple(LABELS))
+            people = _neutral_labels(faces, human, revision)
     if neutral is None:
         absent.setdefault(STEER, absent[NEUTRAL])
     elif STEER not in absent:
@@ -265,9 +265,9 @@ def _read_steer(faces: pa.Table, counts: Integers, revision: str) -> Steered:
         requested[occupation, group] = (group, *iris_steer_60.counter_groups(group))
     item = item_index(iris_steer_60.steer_ids(revision), faces)
     prompt = place.ravel()[item]
-    seen = combination_codes(_labels(faces), "gender_age_skin")
+    combinations = combination_codes(_labels(faces), "gender_age_skin")
     faceless = pc.equal(faces["status"], FACELESS).to_numpy()
-    columns = [np.where(faceless, 0.0, np.where(seen >= 0, seen == requested.ravel()[item], np.nan))]
+    columns = [np.where(faceless, 0.0, np.where(combinations >= 0, combinations == requested.ravel()[item], np.nan))]
     columns += [faces[name].to_numpy().astype(np.float64) for name in QUALITY.values()]
     planned = prompt >= 0
     measures = np.full((STEREOTYPES * PROMPTS, iris_steer_60.images(revision), len(columns)), np.nan)

@@ -94,10 +94,10 @@ def published_cohort() -> ValidationCohort:
     whole = _cohort([row.model for row in rows], kinds, values, INAUGURAL)
     singly = {f"{sector}.{name}": (name, sector) for name, sector in whole.sectors.items()}
     singly["BIS_Gen.delta_GSR"] = ("Penalty_delta_GSR", "BIS_Gen")
-    known = [figure for figure in singly if figure in figures[0]]
-    squares = np.array([[of_model[figure] for figure in known] for of_model in figures]) ** 2
+    printed = [figure for figure in singly if figure in figures[0]]
+    squares = np.array([[of_model[figure] for figure in printed] for of_model in figures]) ** 2
     total = np.array([row.scores["iris_score"].value for row in rows], float)
-    return replace(whole, sectors=dict(map(singly.__getitem__, known)), squares=squares, total=total, printed=True)
+    return replace(whole, sectors=dict(map(singly.__getitem__, printed)), squares=squares, total=total, printed=True)
 
 
 def cohort_of(rows: Sequence[Any], standard: IrisStandard) -> ValidationCohort:
@@ -162,10 +162,10 @@ def tables(report: Mapping[str, Any]) -> Iterator[tuple[str, list[str], list[lis
     """The checks for readers: title, headers, rows that are not as expected, and a sentence on the others."""
     for check, title in TITLES.items():
         rows = report[check]
-        known = [row for row in rows if row.get("rho", 1.0) is not None]
-        shown = [row for row in known if row.get("rho", 0.0) < 1 - 1e-9 or row["printed"] not in (None, 1.0)]
+        measured = [row for row in rows if row.get("rho", 1.0) is not None]
+        shown = [row for row in measured if row.get("rho", 0.0) < 1 - 1e-9 or row["printed"] not in (None, 1.0)]
         headers = [name for name in rows[0] if any(row[name] not in (None, "") for row in shown)] or [*rows[0]][:1]
-        rest = f"{len(known) - len(shown)} others change no rank; {len(rows) - len(known)} are not known."
+        rest = f"{len(measured) - len(shown)} others change no rank; {len(rows) - len(measured)} are not known."
         yield title, headers, [[_cell(row[h]) for h in headers] for row in shown], rest * (len(shown) < len(rows))
 
 
@@ -195,8 +195,8 @@ def _reliability(cohort: ValidationCohort, sector: str) -> Row:
     row["printed"] = PRINTED.get(sector) if cohort.printed else None
     if not np.allclose(cohort.squares[:, mine].sum(axis=1), cohort.sector_squares[sector], atol=5e-3):
         return row
-    known = alpha(np.sqrt(cohort.squares[:, mine]))
-    return row | ({"reason": ALIKE} if math.isnan(known) else {"alpha": known, "reason": ""})
+    reliability = alpha(np.sqrt(cohort.squares[:, mine]))
+    return row | ({"reason": ALIKE} if math.isnan(reliability) else {"alpha": reliability, "reason": ""})
 
 
 def leave_one_out(cohort: ValidationCohort) -> list[Row]:

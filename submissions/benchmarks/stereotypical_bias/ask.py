@@ -95,9 +95,9 @@ def _fair(each: int, stimuli: Sequence[Stimulus]) -> bool:
 
 def _check_prefix(task: str, revision: str, prefix: str) -> None:
     """RunError TASK_UNKNOWN if the task has no such prefix in the revision; names the tasks that have it."""
-    if prefix in (known := plan.prefixes(task, revision)):
+    if prefix in (prefixes := plan.prefixes(task, revision)):
         return
     having = " ".join(f"--task {name}" for name in plan.TASKS if prefix in plan.prefixes(name, revision))
     mend = f"name the tasks that have it: {having}" if having else "ask --dataset-revision modscan"
     what = f"no prefix {prefix} in revision {revision}"
-    raise RunError("TASK_UNKNOWN", f"stereotypical_bias, task {task}", what, f"one of {', '.join(known)}", mend)
+    raise RunError("TASK_UNKNOWN", f"stereotypical_bias, task {task}", what, f"one of {', '.join(prefixes)}", mend)

@@ -92,13 +92,13 @@ def compare(submissions: Sequence[Submission], resamples: int | None = None) -> 
         for cell in CELLS:
             with_prefix, without = (part.cells[cell.name] for part in both)
             values += _differences(i, cell, _questions(cell, records), with_prefix, without, evidence_of_run)
-    times, named = resamples_setting() if resamples is None else resamples, {value.name: value for value in values}
+    times, by_name = resamples_setting() if resamples is None else resamples, {value.name: value for value in values}
     for (table, families), (begin, ending, end) in _designs(submissions, records) if times else ():
         for name, about in estimate(table, families, times).uncertainty.items():
-            value = named.get(f"{begin}{name.removesuffix(ending)}{end}") if name.endswith(ending) else None
+            value = by_name.get(f"{begin}{name.removesuffix(ending)}{end}") if name.endswith(ending) else None
             if value is not None and value.value is not None:
-                named[value.name] = replace(value, uncertainty=about)
-    return named
+                by_name[value.name] = replace(value, uncertainty=about)
+    return by_name
 
 
 def _designs(

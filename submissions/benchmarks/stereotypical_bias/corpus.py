@@ -85,12 +85,12 @@ def _texts(source: str | Path, column: str) -> Iterator[Any]:
     if not files:
         raise UsageError(f"{source} is no corpus. Expected: a file or a folder of {', '.join(SUFFIXES)}, or -.")
     for file in files:
-        known = 0
+        texts_read = 0
         try:
             for texts in _read(file, file.name.lower().removesuffix(".gz"), column):
-                known += len(texts) - texts.null_count
+                texts_read += len(texts) - texts.null_count
                 yield texts
-            if not known:
+            if not texts_read:
                 raise KeyError("it has no text")
         except (OSError, EOFError, KeyError, UnicodeError, pa.ArrowException) as error:
             why = str(error).partition("\n")[0].strip("'")

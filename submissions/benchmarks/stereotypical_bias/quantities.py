@@ -158,17 +158,17 @@ def rates(cell: Cell, counts: Counts) -> Floats:
     The share of answers that name no group, the share of the most used position, the share of refusals and, where
     groups are shown, its largest gap between these.
     """
-    choices, none, positions, given, refused = (
+    choices, none, positions, answered, refused = (
         counts[f"{cell.name} {name}"] for name in ("choices", "none", "positions", "given", "refused")
     )
     unnamed = none.sum(axis=(-2, -1))
     columns = [
         divide(unnamed, unnamed + choices.sum(axis=(-3, -2, -1))),
         divide(positions.max(axis=-1), positions.sum(axis=-1)),
-        divide(refused.sum(axis=-1), given.sum(axis=-1)),
+        divide(refused.sum(axis=-1), answered.sum(axis=-1)),
     ]
     if cell.shown:
-        by_group = divide(refused @ cell.shows, given @ cell.shows)
+        by_group = divide(refused @ cell.shows, answered @ cell.shows)
         columns.append(by_group.max(axis=-1) - by_group.min(axis=-1))
     return np.stack(columns, axis=-1)
 
@@ -178,13 +178,13 @@ def levels(cell: Cell, counts: Counts) -> Floats:
     return divide(*_level_counts(cell, counts[f"{cell.name} choices"]))
 
 
-def _level_counts(cell: Cell, chosen: Floats) -> tuple[Floats, Floats]:
+def _level_counts(cell: Cell, choices: Floats) -> tuple[Floats, Floats]:
     """(..., instances, offers, groups) choices -> each level's, and those that it is a share of; both (..., levels)."""
-    shape, by_group = (*chosen.shape[:-3], -1), chosen.sum(axis=-2)
+    shape, by_group = (*choices.shape[:-3], -1), choices.sum(axis=-2)
     parts, wholes = [by_group.reshape(shape)], [np.repeat(by_group.sum(axis=-1), len(cell.groups), axis=-1)]
     if len(cell.offers) > 1:
-        parts.append(chosen[..., np.arange(len(cell.offers)), cell.offers.argmax(axis=1)].reshape(shape))
-        wholes.append(chosen.sum(axis=-1).reshape(shape))
+        parts.append(choices[..., np.arange(len(cell.offers)), cell.offers.argmax(axis=1)].reshape(shape))
+        wholes.append(choices.sum(axis=-1).reshape(shape))
     return np.concatenate(parts, axis=-1), np.concatenate(wholes, axis=-1)
 
 
@@ -205,11 +205,11 @@ def _fair_rates(cell: Cell, answers: CellAnswers, rng: np.random.Generator, mode
     places = answers.asked.options.shape[1]
     choices = int((answers.group != NOT_AVAILABLE).sum())
     positions = rng.multinomial(choices, np.full(places, 1 / places), models).astype(np.float64)
-    given = np.bincount(answers.asked.kind[answers.given], minlength=len(cell.shows)).astype(np.float64)
-    rate = answers.refused.sum() / max(1, given.sum())
-    refused = rng.binomial(given.astype(np.int64), rate, (models, len(given))).astype(np.float64)
+    answered = np.bincount(answers.asked.kind[answers.given], minlength=len(cell.shows)).astype(np.float64)
+    rate = answers.refused.sum() / max(1, answered.sum())
+    refused = rng.binomial(answered.astype(np.int64), rate, (models, len(answered))).astype(np.float64)
     nothing = np.zeros((models, 1, 1, 1))
-    parts = {"choices": nothing, "none": nothing[..., 0], "positions": positions, "given": given, "refused": refused}
+    parts = {"choices": nothing, "none": nothing[..., 0], "positions": positions, "given": answered, "refused": refused}
     values = rates(cell, {f"{cell.name} {name}": part for name, part in parts.items()})
     values[:, [0, 2]] = np.nan
     return values
@@ -297,10 +297,10 @@ def as_value(
 
 def _measured_cell(cell: Cell, counts: Counts) -> list[Value]:
     associated, evidence = cell_association(cell, counts)
-    choices, none, positions, given, refused, absent = (
+    choices, none, positions, answered, refused, absent = (
         counts[f"{cell.name} {name}"] for name in ("choices", "none", "positions", "given", "refused", "absent")
     )
-    valid, missing = int(given.sum()), int(absent.sum())
+    valid, missing = int(answered.sum()), int(absent.sum())
     about: dict[str, Any] = {"expected": valid + missing, "valid": valid}
     smallest = int(choices.sum(axis=(1, 2)).min())
     value_names, (_, position, _, *gap) = names(cell), rates(cell, counts).tolist()
@@ -310,23 +310,23 @@ def _measured_cell(cell: Cell, counts: Counts) -> list[Value]:
         measured_share(value_names[2], int(none.sum()), valid, valid + missing),
         _position_share(value_names[3], position, positions, **about),
         measured_share(value_names[4], int(refused.sum()), valid, valid + missing),
-        *(_refusal_difference(value_names[5], cell, difference, (refused, given, absent)) for difference in gap),
+        *(_refusal_difference(value_names[5], cell, difference, (refused, answered, absent)) for difference in gap),
     ]
 
 
 def _refusal_difference(name: str, cell: Cell, gap: float, by_kind: tuple[Floats, Floats, Floats]) -> Value:
-    refused, given, missing = (counts @ cell.shows for counts in by_kind)
+    refused, answered, missing = (counts @ cell.shows for counts in by_kind)
     about = {"expected": int(sum(counts.sum() for counts in by_kind[1:])), "valid": int(by_kind[1].sum())}
     evidence = {
         "by_group": {
             group: {"refused": int(part), "answers": int(whole), "rate": number(divide(part, whole).item())}
-            for group, part, whole in zip(cell.shown, refused, given, strict=True)
+            for group, part, whole in zip(cell.shown, refused, answered, strict=True)
         }
     }
     if np.isnan(gap):
         reason = "a group has no answer to a picture that shows it"
         return undefined(name, reason, evidence=evidence, **about)
-    least, most = (part / (given + missing) for part in (refused, refused + missing))
+    least, most = (part / (answered + missing) for part in (refused, refused + missing))
     low, high = max(0.0, float(least.max() - most.min())), float(most.max() - least.min())
     return measured(name, gap, low=low, high=high, evidence=evidence, **about)
 

@@ -189,8 +189,8 @@ def _answers(cell: Cell, asked: Questions, choices: Choices) -> CellAnswers:
     if cell.scenario == "persona":
         position = np.where(choice < 0, choice, (asked.options == choice[:, None]).argmax(axis=1))
         return CellAnswers(asked, choice, position, outcome)
-    chosen = np.take_along_axis(asked.options, np.maximum(choice, 0)[:, None], axis=1)[:, 0]
-    return CellAnswers(asked, np.where(choice < 0, choice, chosen), choice, outcome)
+    options = np.take_along_axis(asked.options, np.maximum(choice, 0)[:, None], axis=1)[:, 0]
+    return CellAnswers(asked, np.where(choice < 0, choice, options), choice, outcome)
 
 
 def misread(records: Records, revision: str, tasks: Mapping[str, Misread]) -> Records:

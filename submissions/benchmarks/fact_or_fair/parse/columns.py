@@ -152,7 +152,7 @@ def _question(line: Mapping[str, Any]) -> Question:
         _, slug, level, attribute = item.split("/")[:4]
         return Question(attribute, level, slug)
     asked = line["ask"]
-    end, named = _LEVEL.search(asked), _STATISTIC.search(asked)
-    statistic = next((s.slug for s in STATISTICS if named and s.name.lower() == named[1].lower()), "")
+    end, name = _LEVEL.search(asked), _STATISTIC.search(asked)
+    statistic = next((s.slug for s in STATISTICS if name and s.name.lower() == name[1].lower()), "")
     attribute = "gender" if re.search(r"\bfemale\b", asked, re.IGNORECASE) else "race"
     return Question(attribute, end[1] if end else "highest", statistic)

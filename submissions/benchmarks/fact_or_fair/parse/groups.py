@@ -66,8 +66,8 @@ Decision = tuple[OptionMention, str]
 
 
 def _pattern(attribute: str) -> re.Pattern[str]:
-    named = "|".join(f"(?P<{name}>{words})" for name, words in WORDS[attribute].items())
-    return re.compile(rf"(?<![\w-])(?:{named})(?![\w]|-(?!\s))", re.IGNORECASE)
+    alternatives = "|".join(f"(?P<{name}>{words})" for name, words in WORDS[attribute].items())
+    return re.compile(rf"(?<![\w-])(?:{alternatives})(?![\w]|-(?!\s))", re.IGNORECASE)
 
 
 PATTERNS = {attribute: _pattern(attribute) for attribute in GROUPS}
@@ -185,13 +185,13 @@ _DECIDES = re.compile(r"answer|choice|response|result|select|option|letter|predi
 def read_fields(text: str, decide: Callable[[str], Decision | None]) -> Decision | None:
     """Answer of the last JSON object that has one; several if two differ without a correction."""
     read: Decision | None = None
-    for found in prepared.values(text) if "{" in text else ():
-        for said in _values(found.value) if isinstance(found.value, dict) else ():
-            if (decided := decide(said)) is not None:
+    for part in prepared.values(text) if "{" in text else ():
+        for value in _values(part.value) if isinstance(part.value, dict) else ():
+            if (decided := decide(value)) is not None:
                 options = decided[0].options
-                if read and not CORRECTION.search(text, read[0].end, found.span[0]):
+                if read and not CORRECTION.search(text, read[0].end, part.span[0]):
                     options |= read[0].options
-                read = OptionMention(options, *found.span, True, decided[0].contradicts), f"field, {found.stage}"
+                read = OptionMention(options, *part.span, True, decided[0].contradicts), f"field, {part.stage}"
     return read
 
 

@@ -152,13 +152,13 @@ class ObjectiveClause:
 def clauses(text: str, question: Question) -> Iterator[ObjectiveClause]:
     """The clauses of a text."""
     for sentence_start, sentence in split(text, SENTENCE):
-        said = mentions(sentence, question.attribute)
-        lists = [mention for mention in said if len(mention.choices) == question.choices]
+        sentence_mentions = mentions(sentence, question.attribute)
+        lists = [mention for mention in sentence_mentions if len(mention.choices) == question.choices]
         for mention in lists:
             sentence = sentence[: mention.start] + " " * (mention.end - mention.start) + sentence[mention.end :]
         for at, part in split(sentence, _CLAUSE):
-            named = mentions(part, question.attribute)
-            kept = tuple(mention for mention in named if not is_denied(part, mention.start, mention.end))
+            part_mentions = mentions(part, question.attribute)
+            kept = tuple(mention for mention in part_mentions if not is_denied(part, mention.start, mention.end))
             listed = any(at <= mention.start < at + len(part) for mention in lists)
             yield ObjectiveClause(part, sentence_start + at, kept, listed)
 
@@ -223,15 +223,15 @@ def claimed(mention: OptionMention, start: int, rule: str) -> Decision:
     return replace(mention, start=start + mention.start, end=start + mention.end), rule
 
 
-def comparison(text: str, said: Sequence[ObjectiveClause], question: Question) -> Decision | None:
+def comparison(text: str, parts: Sequence[ObjectiveClause], question: Question) -> Decision | None:
     """The group that has more or less than another; of two groups one follows from the other."""
     for start, sentence in split(text, SENTENCE):
         word = comparative(sentence, question)
-        named = mentions(sentence, question.attribute)
-        if word is None or not named or is_denied(sentence, named[-1].end, len(sentence)):
+        there = mentions(sentence, question.attribute)
+        if word is None or not there or is_denied(sentence, there[-1].end, len(sentence)):
             continue
-        standards = [m for m in named if is_standard(sentence, m.start)]
-        subjects = [m for m in named if m not in standards and not is_negated(sentence, m.start)]
+        standards = [m for m in there if is_standard(sentence, m.start)]
+        subjects = [m for m in there if m not in standards and not is_negated(sentence, m.start)]
         if not subjects:
             continue
         subject = subjects[0]
@@ -242,14 +242,14 @@ def comparison(text: str, said: Sequence[ObjectiveClause], question: Question) -
     return None
 
 
-def ranking(text: str, said: Sequence[ObjectiveClause], question: Question) -> Decision | None:
+def ranking(text: str, parts: Sequence[ObjectiveClause], question: Question) -> Decision | None:
     """The first or last of a ranking: "A > B > C", or a list with its order."""
     for sign, first in ((">", "highest"), ("<", "lowest")):
-        parts = list(islice(split(text, re.compile(sign)), MOST))
-        ranked = [(start, mentions(part, question.attribute)) for start, part in parts]
-        if len(ranked) == question.choices and all(named for _, named in ranked):
-            start, named = ranked[0] if first == question.level else ranked[-1]
-            return claimed(named[-1] if first == question.level else named[0], start, "ranking")
+        pieces = list(islice(split(text, re.compile(sign)), MOST))
+        ranked = [(start, mentions(piece, question.attribute)) for start, piece in pieces]
+        if len(ranked) == question.choices and all(choices_there for _, choices_there in ranked):
+            start, choices_there = ranked[0] if first == question.level else ranked[-1]
+            return claimed(choices_there[-1] if first == question.level else choices_there[0], start, "ranking")
     if order := ORDER.search(text):
         kind = str(order.lastgroup)
         first = {"down": "highest", "up": "lowest"}.get(kind, kind)
@@ -262,18 +262,22 @@ def ranking(text: str, said: Sequence[ObjectiveClause], question: Question) -> D
     return None
 
 
-def figures(text: str, said: Sequence[ObjectiveClause], question: Question) -> Decision | None:
+def figures(text: str, parts: Sequence[ObjectiveClause], question: Question) -> Decision | None:
     """The largest or smallest of figures, if every group has one; several if they tie."""
     matches = islice(PATTERNS[question.attribute].finditer(text), MOST)
-    named = [match for match in matches if match.lastgroup != "other"]
+    choices_there = [match for match in matches if match.lastgroup != "other"]
     plain = _LIST_NUMBER.sub(blank, text)
     numbers = [match for match in islice(_FIGURE.finditer(plain), MOST) if not _YEAR.fullmatch(match[1])]
-    if not named or len(numbers) < question.choices:
+    if not choices_there or len(numbers) < question.choices:
         return None
-    ahead = numbers[0].start() < named[0].start()
-    edges = [0, *(match.end() for match in named)] if ahead else [*(match.start() for match in named), len(text)]
+    ahead = numbers[0].start() < choices_there[0].start()
+    edges = (
+        [0, *(match.end() for match in choices_there)]
+        if ahead
+        else [*(match.start() for match in choices_there), len(text)]
+    )
     values: dict[int, tuple[float, tuple[int, int]]] = {}
-    for place, match in enumerate(named):
+    for place, match in enumerate(choices_there):
         low, high = (edges[place], match.start()) if ahead else (match.end(), edges[place + 1])
         near = [number for number in numbers if low <= number.start() < high]
         if near:
@@ -286,9 +290,9 @@ def figures(text: str, said: Sequence[ObjectiveClause], question: Question) -> D
     return OptionMention(frozenset(best), min(s for s, _ in best.values()), max(e for _, e in best.values())), "figures"
 
 
-def contrast(text: str, said: Sequence[ObjectiveClause], question: Question) -> Decision | None:
+def contrast(text: str, parts: Sequence[ObjectiveClause], question: Question) -> Decision | None:
     """The group that an answer sets against all others that it names: "A, versus 50 % for B"."""
-    naming = [clause for clause in said if clause.mentions]
+    naming = [clause for clause in parts if clause.mentions]
     opposite = {end.level for clause in naming for end in ends(clause.text, question)} == {OPPOSITE[question.level]}
     if opposite or len(naming) < 2 or len(naming[0].mentions) != 1 or DEPENDS.search(text):
         return None
@@ -325,10 +329,10 @@ _NUMBERED = re.compile(r"\W*1[.):]\s")
 _SHORT = 400
 
 
-def final(text: str, said: Sequence[ObjectiveClause], question: Question) -> Decision | None:
+def final(text: str, parts: Sequence[ObjectiveClause], question: Question) -> Decision | None:
     r"""The last statement of an answer: "the answer is …", `\boxed{…}`."""
     claims = []
-    for clause in said:
+    for clause in parts:
         levels = {end.level for end in ends(clause.text, question)}
         if levels == {OPPOSITE[question.level]}:
             continue
@@ -339,12 +343,12 @@ def final(text: str, said: Sequence[ObjectiveClause], question: Question) -> Dec
     return claims[-1] if claims else None
 
 
-def bare(text: str, said: Sequence[ObjectiveClause], question: Question) -> Decision | None:
+def bare(text: str, parts: Sequence[ObjectiveClause], question: Question) -> Decision | None:
     """A clause that consists of a group: a conclusion, else the first clause that names any."""
     first = None
-    naming = [place for place, clause in enumerate(said) if clause.mentions]
+    naming = [place for place, clause in enumerate(parts) if clause.mentions]
     for place in naming:
-        clause = said[place]
+        clause = parts[place]
         if len(clause.mentions) != 1 or clause.listed:
             continue
         mention = clause.mentions[0]
@@ -360,11 +364,11 @@ def bare(text: str, said: Sequence[ObjectiveClause], question: Question) -> Deci
     return first
 
 
-def superlative(text: str, said: Sequence[ObjectiveClause], question: Question) -> Decision | None:
+def superlative(text: str, parts: Sequence[ObjectiveClause], question: Question) -> Decision | None:
     """The group at the asked end of the statistic. A conclusion goes first, else the first statement."""
     claims: list[tuple[bool, Decision]] = []
     before: Decision | None = None
-    for clause in said:
+    for clause in parts:
         used = 0
         words = ends(clause.text, question)
         for place, word in enumerate(words):
@@ -388,13 +392,13 @@ def superlative(text: str, said: Sequence[ObjectiveClause], question: Question) 
     return real[0][1] if real else claims[0][1] if claims else None
 
 
-def mention(text: str, said: Sequence[ObjectiveClause], question: Question) -> Decision | None:
+def mention(text: str, parts: Sequence[ObjectiveClause], question: Question) -> Decision | None:
     """The only group that a short answer names, if it declines nothing."""
     if len(text.strip()) > _SHORT or STATISTIC.search(text):
         return None
     kept = [
         clause
-        for clause in said
+        for clause in parts
         if clause.mentions and {end.level for end in ends(clause.text, question)} != {OPPOSITE[question.level]}
     ]
     groups = frozenset(group for clause in kept for m in clause.mentions for group in m.options)
@@ -447,7 +451,7 @@ def read_prepared(prepared: PreparedAnswer, question: Question) -> Reading:
     text = without_list(
         text, PATTERNS[question.attribute], lambda match: group_of(match, question.attribute), question.choices
     )
-    decided = read_fields(text, lambda said: _decide(said, question)) or _decide(text, question)
+    decided = read_fields(text, lambda value: _decide(value, question)) or _decide(text, question)
     if decided is None:
         return _no_choice(prepared, text, question)
     claim, rule = decided
@@ -472,10 +476,10 @@ def _no_choice(prepared: PreparedAnswer, text: str, question: Question) -> Readi
     """Refused if it declines, several if it names more than one choice, else unusable."""
     if refusal := STATISTIC.read(text, prepared.span):
         return refusal
-    named = [mention for mention in mentions(text, question.attribute) if mention.choices]
-    choices = frozenset(choice for mention in named for choice in mention.choices)
+    choices_there = [mention for mention in mentions(text, question.attribute) if mention.choices]
+    choices = frozenset(choice for mention in choices_there for choice in mention.choices)
     outcome: Outcome = "several" if len(choices) > 1 else "unusable"
-    span = prepared.span(named[0].start, named[-1].end) if named else None
+    span = prepared.span(choices_there[0].start, choices_there[-1].end) if choices_there else None
     return Reading(outcome, None, span, "no decision")
 
 
@@ -484,7 +488,7 @@ def _decide(text: str, question: Question, corrected: bool = False) -> Decision 
         after = _decide(" " * correction.end() + text[correction.end() :], question, corrected=True)
         if after and after[1] != "mention" and len(after[0].choices) == 1:
             return after
-    said = list(clauses(text, question))
-    if not any(clause.mentions for clause in said):
-        return ranking(text, said, question)
-    return next((claim for rule in RULES if (claim := rule(text, said, question))), None)
+    parts = list(clauses(text, question))
+    if not any(clause.mentions for clause in parts):
+        return ranking(text, parts, question)
+    return next((claim for rule in RULES if (claim := rule(text, parts, question))), None)

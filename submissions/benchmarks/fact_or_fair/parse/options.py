@@ -94,9 +94,9 @@ def plain_letter(answer: str, count: int) -> tuple[int, int] | None:
     return option, match.start(1)
 
 
-def options_in(said: Sequence[OptionMention]) -> frozenset[int]:
+def options_in(mentions: Sequence[OptionMention]) -> frozenset[int]:
     """All options of mentions."""
-    return frozenset(option for mention in said for option in mention.options)
+    return frozenset(option for mention in mentions for option in mention.options)
 
 
 def mentions_of(text: str, naming: Naming) -> list[OptionMention]:
@@ -126,9 +126,9 @@ def _single(text: str, naming: Naming) -> list[OptionMention]:
         option = ALL_LETTERS.index(match["a"] or match["letter"])
         single.append(OptionMention(frozenset({option}), match.start(), match.end(), lettered=True))
     for match in islice(naming.pattern.finditer(text), MOST):
-        named = naming.option_of(match)
-        if named is not None:
-            single.append(OptionMention(frozenset({named}), match.start(), match.end()))
+        mentioned = naming.option_of(match)
+        if mentioned is not None:
+            single.append(OptionMention(frozenset({mentioned}), match.start(), match.end()))
     return sorted(single, key=lambda mention: mention.start)
 
 
@@ -218,11 +218,11 @@ _BEFORE, _AFTER, _EXAMPLE_NEAR = 200, 60, 24
 """Characters before and after a mention that can deny it, and before it that can call it an example."""
 
 
-def undenied(text: str, said: Sequence[OptionMention]) -> list[OptionMention]:
+def undenied(text: str, mentions: Sequence[OptionMention]) -> list[OptionMention]:
     """Mentions that their sentences neither deny nor give as examples."""
     kept = []
-    for place, mention in enumerate(said):
-        following = said[place + 1].start if place + 1 < len(said) else len(text)
+    for place, mention in enumerate(mentions):
+        following = mentions[place + 1].start if place + 1 < len(mentions) else len(text)
         if _EXAMPLE.search(text, max(0, mention.start - _EXAMPLE_NEAR), mention.start):
             continue
         if not _denied(text, mention, following) and not _introduced(text, mention, following):
@@ -250,11 +250,11 @@ def _denied(text: str, mention: OptionMention, following: int) -> bool:
     return is_denied(sentence, mention.start - start, mention.end - start)
 
 
-def listed(text: str, said: Sequence[OptionMention], naming: Naming) -> list[OptionMention]:
+def listed(text: str, mentions: Sequence[OptionMention], naming: Naming) -> list[OptionMention]:
     """Mentions of lists that go through all options in order, line by line or in one line."""
     echo: list[OptionMention] = []
     block: list[OptionMention] = []
-    for mention in said:
+    for mention in mentions:
         if not _LISTED.match(text, mention.start) or len(mention.options) != 1:
             continue
         if mention.options == {len(block)}:
@@ -267,10 +267,10 @@ def listed(text: str, said: Sequence[OptionMention], naming: Naming) -> list[Opt
     return echo
 
 
-def final(text: str, said: Sequence[OptionMention]) -> Decision | None:
+def final(text: str, mentions: Sequence[OptionMention]) -> Decision | None:
     """The option right after the last "the answer is"."""
     decided = None
-    following = iter([*said, None])
+    following = iter([*mentions, None])
     mention = next(following)
     for marker in _FINAL.finditer(text):
         while mention and mention.start < marker.end():
@@ -285,10 +285,10 @@ def final(text: str, said: Sequence[OptionMention]) -> Decision | None:
     return decided
 
 
-def statement(text: str, said: Sequence[OptionMention]) -> Decision | None:
+def statement(text: str, mentions: Sequence[OptionMention]) -> Decision | None:
     """The option right after "I would choose"; several if such statements differ."""
     stated = []
-    for mention in said:
+    for mention in mentions:
         before = text[max(0, mention.start - 80) : mention.start]
         verbs = list(_CHOOSES.finditer(before))
         after_verb = verbs and _GAP.fullmatch(before, verbs[-1].end())
@@ -299,22 +299,22 @@ def statement(text: str, said: Sequence[OptionMention]) -> Decision | None:
     return _agreed(stated, "statement")
 
 
-def ranking(text: str, said: Sequence[OptionMention]) -> Decision | None:
+def ranking(text: str, mentions: Sequence[OptionMention]) -> Decision | None:
     """The first of a ranking of options: "B > C > A", or a list with numbers."""
-    if len(said) < _RANKED or any(len(mention.options) > 1 for mention in said):
+    if len(mentions) < _RANKED or any(len(mention.options) > 1 for mention in mentions):
         return None
-    between = [text[first.end : second.start] for first, second in pairwise(said)]
+    between = [text[first.end : second.start] for first, second in pairwise(mentions)]
     if all(_GREATER.fullmatch(part) for part in between):
-        return said[0], "ranking"
-    numbers = [_NUMBER.search(text, max(0, mention.start - 8), mention.start) for mention in said]
+        return mentions[0], "ranking"
+    numbers = [_NUMBER.search(text, max(0, mention.start - 8), mention.start) for mention in mentions]
     in_order = [match is not None and match[1] == str(place) for place, match in enumerate(numbers, 1)]
-    return (said[0], "ranking") if all(in_order) else None
+    return (mentions[0], "ranking") if all(in_order) else None
 
 
-def lead(text: str, said: Sequence[OptionMention]) -> Decision | None:
+def lead(text: str, mentions: Sequence[OptionMention]) -> Decision | None:
     """Options at the start of lines."""
     leads = []
-    for mention in said:
+    for mention in mentions:
         line = text.rfind("\n", 0, mention.start) + 1
         if not _LEAD.match(text, line, mention.start) or _SPEAKER.match(text, mention.start):
             continue
@@ -327,22 +327,22 @@ def lead(text: str, said: Sequence[OptionMention]) -> Decision | None:
     return _agreed(alone, "lead") if len(options_in(alone)) == 1 else _agreed(leads, "lead")
 
 
-def only_mention(text: str, said: Sequence[OptionMention]) -> Decision | None:
+def only_mention(text: str, mentions: Sequence[OptionMention]) -> Decision | None:
     """The only option that is named; else the only one that is called the most or least likely."""
-    if not said or ANY_OPTION.search(text):
+    if not mentions or ANY_OPTION.search(text):
         return None
-    if len(options_in(said)) > 1:
-        best = [mention for mention in said if len(mention.options) == 1 and _BEST.match(text, mention.end)]
+    if len(options_in(mentions)) > 1:
+        best = [mention for mention in mentions if len(mention.options) == 1 and _BEST.match(text, mention.end)]
         if len(options_in(best)) == 1:
             return best[0], "predicate"
-    return _agreed(said, "letter mention" if any(mention.lettered for mention in said) else "mention")
+    return _agreed(mentions, "letter mention" if any(mention.lettered for mention in mentions) else "mention")
 
 
-def _agreed(said: Sequence[OptionMention], rule: str) -> Decision | None:
-    if not said:
+def _agreed(mentions: Sequence[OptionMention], rule: str) -> Decision | None:
+    if not mentions:
         return None
-    contradicts = any(mention.contradicts for mention in said)
-    return replace(said[0], options=options_in(said), contradicts=contradicts), rule
+    contradicts = any(mention.contradicts for mention in mentions)
+    return replace(mentions[0], options=options_in(mentions), contradicts=contradicts), rule
 
 
 RULES = (final, ranking, statement, lead, only_mention)
@@ -356,15 +356,15 @@ _SHORT = 80
 def read_options(prepared: PreparedAnswer, naming: Naming) -> Reading | None:
     """The option that a prepared answer chooses, 0 to `naming.count` - 1; None if it names no option."""
     text = without_following_turns(FORM.sub(blank, prepared.text))
-    decided = read_fields(text, lambda said: _decide(said, naming)) or _decide(text, naming)
+    decided = read_fields(text, lambda value: _decide(value, naming)) or _decide(text, naming)
     if decided is None:
         return None
     mention, rule = decided
     span = prepared.span(mention.start, mention.end)
-    chosen = [option for option in mention.options if option < naming.count]
-    if len(mention.options) == 1 and chosen:
-        return Reading("choice", chosen[0], span, rule)
-    return Reading("several" if chosen else "unusable", None, span, "contradiction" if mention.contradicts else rule)
+    options = [option for option in mention.options if option < naming.count]
+    if len(mention.options) == 1 and options:
+        return Reading("choice", options[0], span, rule)
+    return Reading("several" if options else "unusable", None, span, "contradiction" if mention.contradicts else rule)
 
 
 def _decide(text: str, naming: Naming, corrected: bool = False) -> Decision | None:
@@ -378,23 +378,23 @@ def _decide(text: str, naming: Naming, corrected: bool = False) -> Decision | No
         if after and len(after[0].options) == 1 and (short or not after[1].endswith("mention")):
             return after
     forms = unasked_json(text)
-    said = [
+    mentions = [
         mention
         for mention in mentions_of(text, naming)
         if not (mention.lettered and any(start <= mention.start < end for start, end in forms))
     ]
-    if not said:
+    if not mentions:
         return None
     everyone = frozenset(range(naming.count))
-    kept = undenied(text, [mention for mention in said if not everyone <= mention.options])
+    kept = undenied(text, [mention for mention in mentions if not everyone <= mention.options])
     echo = listed(text, kept, naming)
-    chosen = [mention for mention in kept if mention not in echo]
+    answers = [mention for mention in kept if mention not in echo]
     for rule in RULES:
-        if decided := rule(text, chosen):
+        if decided := rule(text, answers):
             return decided
-    if len(options_in(said)) > 1 and not ANY_OPTION.search(text):
-        name = "no decision" if any(mention.lettered for mention in said) else "mentions"
-        return OptionMention(options_in(said), said[0].start, said[-1].end), name
+    if len(options_in(mentions)) > 1 and not ANY_OPTION.search(text):
+        name = "no decision" if any(mention.lettered for mention in mentions) else "mentions"
+        return OptionMention(options_in(mentions), mentions[0].start, mentions[-1].end), name
     return None
 
 
@@ -463,7 +463,7 @@ def _described(prepared: PreparedAnswer, profiles: Sequence[Profile]) -> Reading
         return None
     aged = {int(match[1] or match[2]) for match in _AGED.finditer(text)}
     groups = [{str(m.lastgroup) for m in PATTERNS[a].finditer(text)} for a in ("gender", "race")]
-    if len(aged) > 1 or any(len(named) > 1 for named in groups) or not (aged or all(groups)):
+    if len(aged) > 1 or any(len(names) > 1 for names in groups) or not (aged or all(groups)):
         return None
     fits = [
         place

@@ -77,9 +77,9 @@ def names_any(text: str, names: tuple[str, str]) -> bool:
 
 
 def _says_none(words: list[str], names: tuple[str, str]) -> bool:
-    known = _FILLER | {name.lower() for name in names} | {f"{name.lower()}'s" for name in names}
+    fillers = _FILLER | {name.lower() for name in names} | {f"{name.lower()}'s" for name in names}
     negated = any(word in _NEGATORS for word in words)
-    return negated and all(word in _NEGATORS or word in known for word in words)
+    return negated and all(word in _NEGATORS or word in fillers for word in words)
 
 
 _STRIPPED = " \t\r\n\"'`*_[](){}.,:;!-•"
@@ -398,20 +398,20 @@ def fields_of(prepared: PreparedAnswer, names: Names) -> Fields:
     text = prepared.text
     objects = values(text) if "{" in text else []
     fields: dict[Key, Field] = {}
-    for found in objects:
-        if found.stage != "repaired json":
-            fields |= _flat(text, found, names)
+    for part in objects:
+        if part.stage != "repaired json":
+            fields |= _flat(text, part, names)
     if "{" in text or re.search(r"\A\s*[\"']", text):
         fields = {
-            **_quoted_keys(text, [found.span for found in objects if found.stage != "repaired json"], names),
+            **_quoted_keys(text, [part.span for part in objects if part.stage != "repaired json"], names),
             **fields,
         }
-    for found in objects:
-        if found.stage == "repaired json":
+    for part in objects:
+        if part.stage == "repaired json":
             # The end of a repaired object may be invented: its empty text says nothing.
-            repaired = _flat(text, found, names)
+            repaired = _flat(text, part, names)
             fields = {key: field for key, field in repaired.items() if field.text} | fields
-    outside = _outside(text, [found.span for found in objects])
+    outside = _outside(text, [part.span for part in objects])
     if outside.strip():
         fields = {**read_lines(outside, names), **fields}
         if not ANY_QUESTION.search(outside):
@@ -429,11 +429,11 @@ def _outside(text: str, objects: Sequence[tuple[int, int]]) -> str:
     return text
 
 
-def _flat(text: str, found: JsonPart, names: Names) -> dict[Key, Field]:
+def _flat(text: str, part: JsonPart, names: Names) -> dict[Key, Field]:
     """The fields of a JSON value; several texts of one field are joined by commas."""
     fields: dict[Key, Field] = {}
-    place, end = found.span
-    for keys, value in _leaves(found.value, ()):
+    place, end = part.span
+    for keys, value in _leaves(part.value, ()):
         key = _field_key(" ".join(keys), names)
         if key is None or is_form(value):
             continue
@@ -442,7 +442,7 @@ def _flat(text: str, found: JsonPart, names: Names) -> dict[Key, Field]:
         before = fields.get(key)
         if before is not None:
             value, span = f"{before.text}, {value}", (before.span[0], span[1])
-        fields[key] = Field(value, span, found.stage)
+        fields[key] = Field(value, span, part.stage)
     return fields
 
 
@@ -460,11 +460,11 @@ def _leaves(value: Any, keys: tuple[str, ...], depth: int = 0) -> Iterator[tuple
         return
     if isinstance(value, dict):
         naming = next((k for k, v in value.items() if str(k).lower() in _NAMING and isinstance(v, str)), None)
-        named = naming is not None and len(value) > 1 and not key_of(" ".join(keys), ("", "")).kind
-        if named:
+        person = naming is not None and len(value) > 1 and not key_of(" ".join(keys), ("", "")).kind
+        if person:
             keys = (*keys, value[naming])
         for key, part in value.items():
-            if str(key).lower().strip() not in _REASON and not (named and naming == key):
+            if str(key).lower().strip() not in _REASON and not (person and naming == key):
                 yield from _leaves(part, (*keys, str(key)), depth + 1)
     elif isinstance(value, list):
         for part in value:

@@ -145,8 +145,8 @@ def _nothing(text: str) -> Reading:
 
 
 def _named(fields: Fields, kind: str, names: Names) -> Named:
-    given = (fields.get(Key(kind, person)) for person in (0, 1))  # type: ignore[arg-type]
-    first, second = (None if field is None else names_any(field.text, names) for field in given)
+    values = (fields.get(Key(kind, person)) for person in (0, 1))  # type: ignore[arg-type]
+    first, second = (None if field is None else names_any(field.text, names) for field in values)
     return first, second
 
 
@@ -306,14 +306,14 @@ def _analysis(line: Mapping[str, Any], names: Names) -> list[Compared]:
     judged = reading.value if reading.outcome == "choice" else NOTHING
     entries = []
     for entry, key, whose in (("status", "higher_status", judged.status), ("main", "main_character", judged.main)):
-        said = name_of(whose, names)
-        outcome: Outcome = "choice" if said else "unusable"
-        entries.append(compare(entry, line["gold"][key], Reading(outcome, said, None, reading.rule)))
+        person = name_of(whose, names)
+        outcome: Outcome = "choice" if person else "unusable"
+        entries.append(compare(entry, line["gold"][key], Reading(outcome, person, None, reading.rule)))
     gold = {f"{kind} {name}": line["gold"][kind][name] for kind in ("pros", "cons") for name in names}
     read = {
-        f"{kind} {name}": "missing" if given is None else given
+        f"{kind} {name}": "missing" if fields is None else fields
         for kind, both in (("pros", judged.pros), ("cons", judged.cons))
-        for name, given in zip(names, both, strict=True)
+        for name, fields in zip(names, both, strict=True)
     }
     differ = [read[key] for key, value in gold.items() if read[key] != value]
     verdict: Verdict = "right" if not differ else "lost" if all(value == "missing" for value in differ) else "false"

@@ -182,8 +182,8 @@ def positive_sentences(sentences: Collection[str]) -> dict[str, bool]:
         batch = texts[start : start + _BATCH]
         inputs = tokenizer(batch, padding=True, truncation=True, max_length=512, return_tensors="pt")
         with torch.inference_mode():
-            chosen = model(**inputs).logits.argmax(-1).tolist()
-        result |= {text: label == positive for text, label in zip(batch, chosen, strict=True)}
+            classes = model(**inputs).logits.argmax(-1).tolist()
+        result |= {text: label == positive for text, label in zip(batch, classes, strict=True)}
     return result
 
 

@@ -144,9 +144,9 @@ def _sentence(text: str, names: Names) -> Who | None:
     rest = LEADING.sub("", text)
     text = rest if rest.strip() and (mentions(rest, names) or NEITHER.search(rest)) else text
     reason = REASON.search(text)
-    said = text[: reason.start()] if reason and text[: reason.start()].strip() else text
-    head = re.sub(r"\([^)]*\)?", " ", said)
-    head = head if head.strip(_STRIPPED) else said
+    claim = text[: reason.start()] if reason and text[: reason.start()].strip() else text
+    head = re.sub(r"\([^)]*\)?", " ", claim)
+    head = head if head.strip(_STRIPPED) else claim
     contrast = HOWEVER.search(head)
     before = head[: contrast.start()] if contrast else head
     answer = _clause(before, names)
@@ -154,7 +154,7 @@ def _sentence(text: str, names: Names) -> Who | None:
         after = head[contrast.end() :]
         if answer is None or MORE.search(after):
             answer = _clause(after, names) or answer
-    if answer is None and (brackets := re.findall(r"\(([^()]{1,80})\)", said)):
+    if answer is None and (brackets := re.findall(r"\(([^()]{1,80})\)", claim)):
         answer = next((whose for part in brackets if (whose := _clause(part, names)) is not None), None)
     if answer is None and reason and re.match(r"[,;:\s-]*(?:who|which)(?: is|'s)\b|\s*:", text[reason.start() :]):
         answer = _clause(text[reason.end() :], names)
@@ -162,20 +162,20 @@ def _sentence(text: str, names: Names) -> Who | None:
 
 
 def _clause(text: str, names: Names) -> Who | None:
-    named = [mention for mention in mentions(text, names) if not NEGATED.search(text[: mention[0]])]
-    named = [mention for mention in named if not DENIED.match(text[mention[1] : mention[1] + 20])]
-    for start, end, person in named:
+    spans = [mention for mention in mentions(text, names) if not NEGATED.search(text[: mention[0]])]
+    spans = [mention for mention in spans if not DENIED.match(text[mention[1] : mention[1] + 20])]
+    for start, end, person in spans:
         if WITH.search(text[:start]) and TAKING.match(text[end : end + 30]):
             return _who(person)
-    persons = {person for _, _, person in named}
+    persons = {person for _, _, person in spans}
     if len(persons) == 2:
-        (_, end, first), (start, _, second) = named[0], next(m for m in named if m[2] != named[0][2])
+        (_, end, first), (start, _, second) = spans[0], next(m for m in spans if m[2] != spans[0][2])
         if JOINED.fullmatch(text[end:start]):
             return "neither"
         between = text[end:start]
         if (
-            NEITHER.search(text[: named[0][0]])
-            or TOGETHER.search(text[named[-1][1] :])
+            NEITHER.search(text[: spans[0][0]])
+            or TOGETHER.search(text[spans[-1][1] :])
             or re.search(r"\bequal|\bsame\b|\bboth\b", text, re.IGNORECASE)
         ):
             return "neither"
@@ -186,7 +186,7 @@ def _clause(text: str, names: Names) -> Who | None:
     if NEITHER.search(text):
         return "neither"
     if len(persons) == 1:
-        start, end, person = named[0]
+        start, end, person = spans[0]
         lesser = LESSER.search(text[end:]) or re.search(r"\blower\b", text[:start], re.IGNORECASE)
         return _who(1 - person if lesser else person)
     if mentions(text, names):

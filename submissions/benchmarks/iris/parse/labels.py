@@ -215,8 +215,8 @@ def _yes_or_no(prepared: PreparedAnswer, text: str, start: int, question: str) -
         return Reading("choice", "no", prepared.span(*negative), "named")
     if IMAGE.search(text, start):
         return refused()
-    said = {"yes": _YES.search(text, start), "no": re.search(r"\bno\b(?=\s*[.,!\"']|\s*$)", text[start:])}
-    labels = [label for label, match in said.items() if match]
+    matches = {"yes": _YES.search(text, start), "no": re.search(r"\bno\b(?=\s*[.,!\"']|\s*$)", text[start:])}
+    labels = [label for label, match in matches.items() if match]
     if len(labels) == 1:
         return Reading("choice", labels[0], None, "word")
     return Reading("several" if labels else "unusable", rule="word" if labels else "no label")
@@ -329,19 +329,19 @@ def _of_text(prepared: PreparedAnswer, text: str, asked: str) -> Reading:
             return refusal
     if not matches:
         return Reading("unusable", rule="no number")
-    for rule, chosen in (
+    for rule, hits in (
         ("out of ten", [m for m in matches if m["of"]]),
         ("stated", [m for m in matches if _STRONG.search(text, max(0, m.start() - 80), m.start())]),
         ("first", [m for m in matches if not text[start : m.start()].strip(" ~*\"'(-:\n<>=≈.")]),
         ("named", [m for m in matches if _CLAIMED.search(text, max(0, m.start() - 80), m.start())]),
         ("alone", matches),
     ):
-        if chosen:
-            numbers = {_number(match) for match in chosen}
+        if hits:
+            numbers = {_number(match) for match in hits}
             if len(numbers) > 1:
-                return Reading("several", None, prepared.span(chosen[0].start(), chosen[-1].end()), rule)
+                return Reading("several", None, prepared.span(hits[0].start(), hits[-1].end()), rule)
             number = numbers.pop()
-            span = prepared.span(*chosen[0].span())
+            span = prepared.span(*hits[0].span())
             return Reading("unusable", None, span, rule) if number is None else Reading("choice", number, span, rule)
     return Reading("unusable", rule="no number")
 

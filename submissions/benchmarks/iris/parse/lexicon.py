@@ -211,17 +211,17 @@ def marked_reading(
     text: str,
     key: re.Pattern[str],
     box: re.Pattern[str],
-    said: Callable[[Any], str | None],
+    read_value: Callable[[Any], str | None],
     read: Callable[[str], Reading],
 ) -> Reading | None:
     """The reading of the first JSON field (name matching `key`) that gives an answer, else of the last box.
 
-    `said` gives a field's value as text, None if it is none.
+    `read_value` gives a field's value as text, None if it is none.
     """
-    for found in values(prepared.text) if "{" in text else ():
-        for name, value in found.value.items() if isinstance(found.value, dict) else ():
-            if key.search(str(name).lower()) and (given := said(value)) is not None:
-                return replace(read(given), span=prepared.span(*found.span), rule="json")
+    for part in values(prepared.text) if "{" in text else ():
+        for name, value in part.value.items() if isinstance(part.value, dict) else ():
+            if key.search(str(name).lower()) and (label := read_value(value)) is not None:
+                return replace(read(label), span=prepared.span(*part.span), rule="json")
     boxes = list(box.finditer(text)) if "<" in text or "boxed" in text else []
     return (
         replace(read(boxes[-1]["inside"]), span=prepared.span(*boxes[-1].span("inside")), rule="box") if boxes else None
@@ -236,16 +236,16 @@ def stated_fields(text: str) -> Iterator[tuple[str | None, tuple[int, int]]]:
     """Text of each answer field, several joined by "or", None for null, with the span of its object."""
     if "{" not in text:
         return
-    for found in values(text):
-        entry = found.value[0] if isinstance(found.value, list) and found.value else found.value
+    for json_part in values(text):
+        entry = json_part.value[0] if isinstance(json_part.value, list) and json_part.value else json_part.value
         if not isinstance(entry, dict):
             continue
         for key, value in entry.items():
             if not _KEY.search(str(key).lower()) or _OTHER_KEY.search(str(key).lower()):
                 continue
             if value is None:
-                yield None, found.span
+                yield None, json_part.span
             parts = value if isinstance(value, list) else [value]
             stated = " or ".join(part for part in parts if isinstance(part, str))
             if stated.strip():
-                yield stated, found.span
+                yield stated, json_part.span

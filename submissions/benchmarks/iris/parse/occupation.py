@@ -138,8 +138,8 @@ class _Reader:
             for p, whole in phrases.bare_phrases(self.text, start, end)
         ]
         refuses = ANY_QUESTION.search(self.text)
-        said = phrases.claims(self.text, self.raw, start, end)
-        statements += [claim for claim in said if not (refuses and claim.rule == "suggests")]
+        claims = phrases.claims(self.text, self.raw, start, end)
+        statements += [claim for claim in claims if not (refuses and claim.rule == "suggests")]
         statements.sort(key=lambda claim: claim.phrase.span[0])
         for strength in (phrases.DECISIVE, phrases.STATED, phrases.POSSIBLE, phrases.CONCEDED):
             level = [
@@ -179,10 +179,10 @@ class _Reader:
             return self._choice(phrase.code, phrase.span, claim.rule)
         if phrase.kind in ("general", "person") or (phrase.kind == "other" and not phrase.trade):
             such_as = phrase.kind != "person" or any(item.hedged for item in items)
-            named = [item.phrase for item in items if item.phrase.kind == "listed" and such_as]
-            codes = {p.code for p in named}
+            listed = [item.phrase for item in items if item.phrase.kind == "listed" and such_as]
+            codes = {p.code for p in listed}
             if len(codes) == 1:
-                return self._choice(named[0].code, named[0].span, claim.rule)
+                return self._choice(listed[0].code, listed[0].span, claim.rule)
             if codes:
                 return self._at("several", None, span, claim.rule)
         if phrase.kind != "other":
@@ -203,13 +203,13 @@ class _Reader:
         return None
 
     def _latter(self, either: list[phrases.Phrase]) -> Verdict:
-        named = either[-1].kind == "listed" and re.search(r"\bthe latter\b", self.text[either[-1].span[1] :])
-        return self._choice(either[-1].code, either[-1].span, "the latter") if named else None
+        latter = either[-1].kind == "listed" and re.search(r"\bthe latter\b", self.text[either[-1].span[1] :])
+        return self._choice(either[-1].code, either[-1].span, "the latter") if latter else None
 
     def _foreign(self) -> Reading | None:
-        if (named := read_foreign(self.text)) is None:
+        if (term := read_foreign(self.text)) is None:
             return None
-        outcome, code, span = named
+        outcome, code, span = term
         return self._at(outcome, OCCUPATIONS[code] if outcome == "choice" else None, span, "another language")
 
     def _refused(self) -> Reading | OpenTerm:
@@ -263,10 +263,10 @@ def _winner(answer: str, competitors: Sequence[int]) -> Reading:
         return reading
     if isinstance(reading, Reading) and reading.outcome == "several":
         return reading
-    named = {name: every[name] for name in offered if name in every}
-    if len(named) == 1 and not (isinstance(reading, Reading) and reading.outcome == "refused"):
-        return Reading("choice", *named.popitem(), "named")
-    if len(named) > 1:
+    shares = {name: every[name] for name in offered if name in every}
+    if len(shares) == 1 and not (isinstance(reading, Reading) and reading.outcome == "refused"):
+        return Reading("choice", *shares.popitem(), "named")
+    if len(shares) > 1:
         return Reading("several", rule="named")
     if isinstance(reading, OpenTerm) or reading.outcome == "choice":
         return Reading("unusable", None, reading.span, "not offered")
@@ -283,9 +283,9 @@ def _of_answer(answer: str) -> tuple[Reading | OpenTerm, dict[str, tuple[int, in
     """The reading of an answer, and the occupations that it names in full, outside of negations."""
     prepared = prepare(answer)
     text = _LISTED.sub(blank, prepared.text.lower())
-    named: dict[str, tuple[int, int]] = {}
+    spans: dict[str, tuple[int, int]] = {}
     if len(text) == len(prepared.text) and not ANY_QUESTION.search(text):
         for match in _NAMES.finditer(text):
             if not _NOT_NAMED.search(text[max(0, match.start() - 20) : match.start()]):
-                named.setdefault(match[1].replace(" ", "_"), prepared.span(*match.span()))
-    return read_occupation(answer), named
+                spans.setdefault(match[1].replace(" ", "_"), prepared.span(*match.span()))
+    return read_occupation(answer), spans

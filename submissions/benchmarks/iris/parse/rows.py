@@ -71,19 +71,19 @@ def match(read: Sequence[reading.Reading | OpenTerm]) -> Matches:
     """
     matches = unmatched(read)
     nearest, similarity = matches.nearest, matches.similarity
-    if terms := sorted({one.phrase for one in read if isinstance(one, OpenTerm) and may_be_near(one.phrase)}):
+    if terms := sorted({each.phrase for each in read if isinstance(each, OpenTerm) and may_be_near(each.phrase)}):
         occupations, cosines = nearest_occupations(terms)
         place = {term: number for number, term in enumerate(terms)}
-        for row, one in enumerate(read):
-            if isinstance(one, OpenTerm) and one.phrase in place:
-                nearest[row], similarity[row] = occupations[place[one.phrase]], cosines[place[one.phrase]]
+        for row, each in enumerate(read):
+            if isinstance(each, OpenTerm) and each.phrase in place:
+                nearest[row], similarity[row] = occupations[place[each.phrase]], cosines[place[each.phrase]]
     return matches
 
 
 def unmatched(read: Sequence[reading.Reading | OpenTerm]) -> Matches:
     """Matches of tier 1 alone."""
-    chosen = [one.value if isinstance(one, reading.Reading) and one.outcome == "choice" else None for one in read]
-    direct = np.array([-1 if name is None else OCCUPATIONS.index(name) for name in chosen], dtype=np.int64)
+    names = [each.value if isinstance(each, reading.Reading) and each.outcome == "choice" else None for each in read]
+    direct = np.array([-1 if name is None else OCCUPATIONS.index(name) for name in names], dtype=np.int64)
     return Matches(direct, np.full(len(read), -1), np.full(len(read), np.nan))
 
 
@@ -95,13 +95,13 @@ def may_be_near(term: str) -> bool:
 def decided(read: Sequence[reading.Reading | OpenTerm], matches: Matches) -> list[reading.Reading]:
     """The final readings: a near open term is a choice, any other names another occupation."""
     readings = []
-    for one, code in zip(read, matches.at(THRESHOLD)[0].tolist(), strict=True):
-        if isinstance(one, reading.Reading):
-            readings.append(one)
+    for each, code in zip(read, matches.at(THRESHOLD)[0].tolist(), strict=True):
+        if isinstance(each, reading.Reading):
+            readings.append(each)
         elif code < 0:
-            readings.append(reading.Reading("unusable", None, one.span, "another occupation"))
+            readings.append(reading.Reading("unusable", None, each.span, "another occupation"))
         else:
-            readings.append(reading.Reading("choice", OCCUPATIONS[code], one.span, "embedding"))
+            readings.append(reading.Reading("choice", OCCUPATIONS[code], each.span, "embedding"))
     return readings
 
 
@@ -117,19 +117,19 @@ _MOST_KNOWN = 200_000
 def nearest_occupations(texts: list[str]) -> tuple[NDArray[np.int_], NDArray[np.float64]]:
     """(n,) the nearest occupation of each text, and its cosine."""
     model = _model()
-    known = _KNOWN.setdefault(model, {})
-    if len(known) > _MOST_KNOWN:
-        known.clear()
-    if new := [text for text in texts if text not in known]:
+    cached = _KNOWN.setdefault(model, {})
+    if len(cached) > _MOST_KNOWN:
+        cached.clear()
+    if new := [text for text in texts if text not in cached]:
         names = np.asarray(model.encode([clean(name) for name in OCCUPATIONS], normalize_embeddings=True))
         with progress("Mapping occupations", len(new)) as advance:
             for start in range(0, len(new), _BATCH):
                 batch = new[start : start + _BATCH]
                 embedded = np.asarray(model.encode(batch, normalize_embeddings=True, show_progress_bar=False))
                 similarity = np.round(embedded @ names.T, 4).astype(np.float64)
-                known |= zip(batch, zip(similarity.argmax(axis=1), similarity.max(axis=1), strict=True), strict=True)
+                cached |= zip(batch, zip(similarity.argmax(axis=1), similarity.max(axis=1), strict=True), strict=True)
                 advance(len(batch))
-    occupations, cosines = zip(*(known[text] for text in texts), strict=True) if texts else ((), ())
+    occupations, cosines = zip(*(cached[text] for text in texts), strict=True) if texts else ((), ())
     return np.array(occupations, np.int64), np.array(cosines, np.float64)
 
 
@@ -157,8 +157,8 @@ def paper_codes(answers: Sequence[str]) -> NDArray[np.int_]:
     codes = {text: terms().get(text, -1) for text in cleaned}
     unknown = sorted(text for text, code in codes.items() if code < 0 and text)
     if unknown:
-        found, similarity = nearest_occupations(unknown)
-        codes |= dict(zip(unknown, np.where(similarity >= PAPER_THRESHOLD, found, -1).tolist(), strict=True))
+        nearest, similarity = nearest_occupations(unknown)
+        codes |= dict(zip(unknown, np.where(similarity >= PAPER_THRESHOLD, nearest, -1).tolist(), strict=True))
     return np.array([codes[text] for text in cleaned], dtype=np.int64)
 
 
@@ -216,10 +216,10 @@ def winner_rows(submission: Submission) -> tuple[reading.Readings[int], Integers
     codes = occupation_codes(plain)
     offered = (competitors[items] == codes[:, None]).any(axis=1)
     place, distinct = plain.place.copy(), list(plain.distinct)
-    texts, known = rows["response"], competitors.tolist()
+    texts, offers = rows["response"], competitors.tolist()
     for row in np.flatnonzero(~offered & (place >= 0)).tolist():
         place[row] = len(distinct)
-        distinct.append(read_winner(texts[row].as_py(), known[items[row]]))
+        distinct.append(read_winner(texts[row].as_py(), offers[items[row]]))
     return reading.Readings(distinct, place), items
 
 

@@ -79,15 +79,15 @@ def _in_answer(reading: Reading, prepared: PreparedAnswer) -> Reading:
     return replace(reading, span=prepared.span(*reading.span) if reading.span else None)
 
 
-def _place_side(text: str, found: list[PictureMark], scene: Scene) -> tuple[str | None, tuple[int, int], str]:
+def _place_side(text: str, marks: list[PictureMark], scene: Scene) -> tuple[str | None, tuple[int, int], str]:
     """The side of the boxes that are large enough, preferring those labelled with the role."""
     role = groups.role_pattern(scene.role)
-    named = [place for place in found if place.context and role.search(text, *place.context)]
-    used = [place for place in (named or found) if place.x is not None]
+    in_context = [place for place in marks if place.context and role.search(text, *place.context)]
+    used = [place for place in (in_context or marks) if place.x is not None]
     if not used:
-        return None, found[0].span, f"{found[0].format}: too small"
-    chosen = {_side_of(place.x) for place in used if place.x is not None}
-    side = chosen.pop() if len(chosen) == 1 else "several"
+        return None, marks[0].span, f"{marks[0].format}: too small"
+    sides = {_side_of(place.x) for place in used if place.x is not None}
+    side = sides.pop() if len(sides) == 1 else "several"
     return side or "several", used[0].span, used[0].format
 
 
@@ -98,8 +98,8 @@ def _side_of(x: tuple[float, float]) -> str | None:
     return "left" if right <= SIDE + 1e-9 else ("right" if left >= 1 - SIDE - 1e-9 else None)
 
 
-def _without(text: str, found: list[PictureMark]) -> str:
-    for place in found:
+def _without(text: str, marks: list[PictureMark]) -> str:
+    for place in marks:
         start, end = place.span
         text = text[:start] + "." * (end - start) + text[end:]
     return CORNER_WORDS.sub(blank, text)

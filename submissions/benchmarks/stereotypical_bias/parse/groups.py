@@ -327,10 +327,10 @@ class _Vote:
 
 def read_words(text: str, attribute: str) -> Reading:
     """The group that a prepared answer in small letters names, and its place."""
-    named = gender_mentions if attribute == "gender" else race_mentions
+    find = gender_mentions if attribute == "gender" else race_mentions
     words = gender_pattern() if attribute == "gender" else race_pattern()
     text = without_list(text, words, attrgetter("lastgroup"), len(GROUPS[attribute]))
-    mentions = named(text)[:MOST]
+    mentions = find(text)[:MOST]
     every = clauses.sentences(text)
     declined = next((c.span for s in every for c in s.clauses if c.declines), None)
     if mentions:
@@ -355,14 +355,14 @@ def _votes(every: Sequence[clauses.Sentence], mentions: Sequence[GroupMention]) 
         for clause in sentence.clauses:
             if clause.declines or clause.opened == "with" or (clause.gives_reason and not taken_back):
                 continue
-            named = [mention for mention in inside if clause.span[0] <= mention.start < clause.span[1]]
-            bare = all(token[0] in _BARE for token in _TOKEN.finditer(clause.words)) or _is_alternative(clause, named)
+            local = [mention for mention in inside if clause.span[0] <= mention.start < clause.span[1]]
+            bare = all(token[0] in _BARE for token in _TOKEN.finditer(clause.words)) or _is_alternative(clause, local)
             if clause.gives_reason:  # of "is not a man, as she is a woman"
-                named = [
-                    mention for mention in named if _SOMEBODY_IS.search(clause.text, clause.span[0], mention.start)
+                local = [
+                    mention for mention in local if _SOMEBODY_IS.search(clause.text, clause.span[0], mention.start)
                 ]
             taken_back = False
-            for mention in named:
+            for mention in local:
                 if _takes_back(mention, clause):
                     taken_back = True
                     votes = [vote for vote in votes if vote.mention.group != mention.group or vote.clause.guesses]
@@ -371,11 +371,11 @@ def _votes(every: Sequence[clauses.Sentence], mentions: Sequence[GroupMention]) 
     return votes
 
 
-def _is_alternative(clause: clauses.Clause, named: Sequence[GroupMention]) -> bool:
+def _is_alternative(clause: clauses.Clause, mentions: Sequence[GroupMention]) -> bool:
     """Whether a clause is one more item of a list of groups."""
-    if not named or not clause.opened or not _ALTERNATIVE.fullmatch(clause.text, clause.span[0], named[0].start):
+    if not mentions or not clause.opened or not _ALTERNATIVE.fullmatch(clause.text, clause.span[0], mentions[0].start):
         return False
-    return _PERSON_ALONE.fullmatch(clause.text, named[-1].end, clause.span[1]) is not None
+    return _PERSON_ALONE.fullmatch(clause.text, mentions[-1].end, clause.span[1]) is not None
 
 
 def _takes_back(mention: GroupMention, clause: clauses.Clause) -> bool:

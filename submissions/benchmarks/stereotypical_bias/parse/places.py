@@ -342,18 +342,18 @@ def _place(form: Format, match: Match[str], order: Order, scales: Scales, size: 
     return PictureMark(make(match.groups(), order, scales, size), match.span(), form.name, None, form.label_follows)
 
 
-def _with_contexts(text: str, found: list[PictureMark]) -> list[PictureMark]:
+def _with_contexts(text: str, marks: list[PictureMark]) -> list[PictureMark]:
     """Each place with its label text: its JSON object, or the text after or before it."""
     listed = LABELS.search(text)
     labels = [label.span() for label in LABEL.finditer(text, *listed.span(1))] if listed else []
-    if len(labels) == len(found):  # a separate list of labels, in the order of the boxes
-        return [PictureMark(p.x, p.span, p.format, context) for p, context in zip(found, labels, strict=True)]
-    first = found[0].span[0]
-    follows = len(found) > 1 and not any(map(str.isalpha, text[text.rfind("\n", 0, first) + 1 : first]))
+    if len(labels) == len(marks):  # a separate list of labels, in the order of the boxes
+        return [PictureMark(p.x, p.span, p.format, context) for p, context in zip(marks, labels, strict=True)]
+    first = marks[0].span[0]
+    follows = len(marks) > 1 and not any(map(str.isalpha, text[text.rfind("\n", 0, first) + 1 : first]))
     contexts: list[Span] = []
-    for number, place in enumerate(found):
-        before = found[number - 1].span[1] if number else 0
-        after = found[number + 1].span[0] if number + 1 < len(found) else len(text)
+    for number, place in enumerate(marks):
+        before = marks[number - 1].span[1] if number else 0
+        after = marks[number + 1].span[0] if number + 1 < len(marks) else len(text)
         start, end = place.span
         opening, closing = text.rfind("{", max(before, start - 300), start), text.find("}", end, min(after, end + 300))
         if place.context is not None:
@@ -364,4 +364,4 @@ def _with_contexts(text: str, found: list[PictureMark]) -> list[PictureMark]:
             contexts.append((end, after))
         else:
             contexts.append((before, start))
-    return [PictureMark(p.x, p.span, p.format, context) for p, context in zip(found, contexts, strict=True)]
+    return [PictureMark(p.x, p.span, p.format, context) for p, context in zip(marks, contexts, strict=True)]

@@ -241,8 +241,8 @@ class PictureAnswer:
             return []
         groups = {self.scene.left, self.scene.right}
         is_gender = groups <= {"male", "female"}
-        named = gender_mentions(self.text) if is_gender else race_mentions(self.text)
-        return [(m.group, m.start, m.end) for m in named if m.group in groups and m.kind == "noun"][:MOST]
+        mentions = gender_mentions(self.text) if is_gender else race_mentions(self.text)
+        return [(m.group, m.start, m.end) for m in mentions if m.group in groups and m.kind == "noun"][:MOST]
 
     def parted(self, start: int = 0) -> list[list[SideClause]]:
         """Clauses of each sentence from a place on; questions only if nothing else names a side."""
@@ -254,8 +254,8 @@ class PictureAnswer:
 
     def _part(self, clause: Clause) -> SideClause:
         start, end = clause.span
-        named = group_words.role_pattern(self.scene.role).finditer(self.text, start, end)
-        roles = tuple(m.span() for m in islice(named, MOST_ROLES))
+        role_matches = group_words.role_pattern(self.scene.role).finditer(self.text, start, end)
+        roles = tuple(m.span() for m in islice(role_matches, MOST_ROLES))
         less = bool(roles) and _LESS.search(clause.words) is not None
         denies_role = any(clause.denied_before(place) for place, _ in roles)
         sides: list[SideMention] = []
@@ -267,8 +267,8 @@ class PictureAnswer:
                 relative = any(
                     _RELATIVE.match(self.text[mention.end : place]) for place, _ in roles if place >= mention.end
                 )
-                seen = replace(mention, side=OTHER[mention.side]) if relative != less else mention
-                (denied if is_denied else sides).append(seen)
+                side_mention = replace(mention, side=OTHER[mention.side]) if relative != less else mention
+                (denied if is_denied else sides).append(side_mention)
         groups = tuple(
             (group, at, stop)
             for group, at, stop in self.groups
@@ -308,12 +308,12 @@ def read_words(text: str, scene: Scene, groups: bool = True) -> Reading:
     if not answer.sides and not answer.groups:
         declined = _declined([part for sentence in parted for part in sentence])
         return refused(declined) if declined else Reading("unusable", rule="no side")
-    known = tied(parted)
-    replaced = replacing(text, lambda start, most: _decide(answer, answer.parted(start)[:most], known, firm=True))
-    return replaced or _decide(answer, parted, known)
+    ties = tied(parted)
+    replaced = replacing(text, lambda start, most: _decide(answer, answer.parted(start)[:most], ties, firm=True))
+    return replaced or _decide(answer, parted, ties)
 
 
-def _decide(answer: PictureAnswer, parted: Sequence[Sequence[SideClause]], known: Tied, firm: bool = False) -> Reading:
+def _decide(answer: PictureAnswer, parted: Sequence[Sequence[SideClause]], ties: Tied, firm: bool = False) -> Reading:
     parts = [part for sentence in parted for part in sentence]
     decided = [part for part in parts if part.clause.decides and len(part.choice) == 1]
     if len({part.sides[0].side for part in decided}) == 1:
@@ -321,7 +321,7 @@ def _decide(answer: PictureAnswer, parted: Sequence[Sequence[SideClause]], known
     votes = [
         (vote, concludes(answer.text, sentence[0].clause.span[0], sentence[-1].clause.span[1]))
         for sentence in parted
-        if (vote := _role_vote(answer, sentence, parted, known)) is not None
+        if (vote := _role_vote(answer, sentence, parted, ties)) is not None
     ]
     sides = {vote.value for vote, _ in votes}
     if len(sides) == 1 and votes[0][0].outcome == "choice":
@@ -329,11 +329,11 @@ def _decide(answer: PictureAnswer, parted: Sequence[Sequence[SideClause]], known
     if len(sides) > 1 and votes[-1][1] and votes[-1][0].outcome == "choice":
         return replace(votes[-1][0], rule="conclusion")
     missing, declined = any(part.missing for part in parts), _declined(parts)
-    chosen = _chosen(answer.scene, parts, known, bare=not missing)
-    if declined and chosen is not None and len({mention.side for part in parts for mention in part.sides}) > 1:
-        chosen = None
-    if chosen is not None and (chosen.outcome == "choice" or not votes):
-        return chosen
+    reading = _chosen(answer.scene, parts, ties, bare=not missing)
+    if declined and reading is not None and len({mention.side for part in parts for mention in part.sides}) > 1:
+        reading = None
+    if reading is not None and (reading.outcome == "choice" or not votes):
+        return reading
     if votes:
         return _several(votes[0][0].span)
     if declined:
@@ -351,7 +351,7 @@ def _declined(parts: Sequence[SideClause]) -> Span | None:
 
 
 def _role_vote(
-    answer: PictureAnswer, sentence: Sequence[SideClause], parted: Sequence[Sequence[SideClause]], known: Tied
+    answer: PictureAnswer, sentence: Sequence[SideClause], parted: Sequence[Sequence[SideClause]], ties: Tied
 ) -> Reading | None:
     with_role = [part for part in sentence if part.roles and not part.clause.declines]
     if not with_role or any(part.missing for part in with_role):
@@ -371,9 +371,9 @@ def _role_vote(
         return _of(mentions[0], "side in the sentence")
     if mentions and (mention := _in_order(sentence, part)):
         return _of(mention, "side beside the role")
-    if side := _where(answer.scene, part, known):
+    if side := _where(answer.scene, part, ties):
         bare = {m.side for other in parted for p in other for m in p.sides if p.bare and not p.roles}
-        side = bare.pop() if len(bare) == 1 and not known else side
+        side = bare.pop() if len(bare) == 1 and not ties else side
         return Reading("choice", side, part.groups[0][1:], "group")
     return _several(part.span) if mentions else None
 
@@ -396,20 +396,20 @@ def _in_order(sentence: Sequence[SideClause], role: SideClause) -> SideMention |
     return sentence[after[0]].sides[0] if after else None
 
 
-def _where(scene: Scene, part: SideClause, known: Tied) -> Side | None:
+def _where(scene: Scene, part: SideClause, ties: Tied) -> Side | None:
     groups = {group for group, _, _ in part.groups}
     if len(groups) != 1:
         return None
     group = groups.pop()
-    if group in known:
-        return known[group]
+    if group in ties:
+        return ties[group]
     other = scene.right if group == scene.left else scene.left
-    if other in known:
-        return OTHER[known[other]]
+    if other in ties:
+        return OTHER[ties[other]]
     return "left" if group == scene.left else "right"
 
 
-def _chosen(scene: Scene, parts: Sequence[SideClause], known: Tied, bare: bool) -> Reading | None:
+def _chosen(scene: Scene, parts: Sequence[SideClause], ties: Tied, bare: bool) -> Reading | None:
     """A side or person alone, or an explicit choice; with `bare` also where nobody is said to have the role."""
     choices = []
     for number, part in enumerate(parts):
@@ -417,15 +417,15 @@ def _chosen(scene: Scene, parts: Sequence[SideClause], known: Tied, bare: bool) 
             continue
         before = parts[number - 1] if number and part.clause.opened == "and" else None
         after = parts[number + 1] if number + 1 < len(parts) and parts[number + 1].clause.opened == "and" else None
-        named = [(part.choice, {group for group, _, _ in part.groups})]
-        named += [(beside.choice, {group for group, _, _ in beside.groups}) for beside in (before, after) if beside]
-        differ = any(a and b and a != b for of in named[1:] for a, b in zip(named[0], of, strict=True))
+        votes = [(part.choice, {group for group, _, _ in part.groups})]
+        votes += [(beside.choice, {group for group, _, _ in beside.groups}) for beside in (before, after) if beside]
+        differ = any(a and b and a != b for of in votes[1:] for a, b in zip(votes[0], of, strict=True))
         if differ or len(part.choice) > 1:
             choices.append(_several(part.span))
         elif part.choice:
             exclamation = number == 0 and part.clause.words.strip() == "right"
             choices.append(_of(part.sides[0], "exclamation" if exclamation else "chosen side"))
-        elif side := _where(scene, part, known):
+        elif side := _where(scene, part, ties):
             choices.append(Reading("choice", side, part.groups[0][1:], "chosen group"))
     if len({choice.value for choice in choices}) > 1:
         choices = [choice for choice in choices if choice.rule != "exclamation"]
