@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,11 @@ from fairspace.ares.training.data import drawn_face
 from tests.ares.image_sources import images, parquet, rows
 from tests.ares.released import released
 from tests.hub.running import OWNER, ROOT, Hub, online
-from tests.sample_builds import COMMAND
 from tests.tiny_ares import random_ares
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Use 'content=<...>':DeprecationWarning")]
 IMAGES = 8
+COMMAND = [sys.executable, "-c", "from fairspace.submissions.commands.main import main; main()"]
 STRANGER = f"""
 import importlib.util, json, sys
 from pathlib import Path
@@ -81,30 +82,51 @@ class World:
     root: Path
     model: Path
 
+    def publish(self, *more: str, expect: int = 0) -> str:
+        done = subprocess.run(
+            [*COMMAND, "publish", "ares", "--built", str(self.model.parent), *more],
+            env=self.hub.environment(self.root / "owner", OWNER),
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == expect, f"{done.stdout}\n{done.stderr}"
+        return done.stdout + done.stderr
+
+    def stranger(self) -> dict[str, Any]:
+        environment = self.hub.environment(self.root / "stranger")
+        del environment["PYTHONPATH"]
+        code = f"from typing import Any\n{STRANGER}\n{inspect.getsource(answered)}\n{PRINTED}"
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(self.root / "images"), str(self.model)],
+            env=environment,
+            cwd=self.root,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        printed: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return printed
+
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     root = tmp_path_factory.mktemp("ares-hub")
     (root / "images").mkdir()
     for number in range(IMAGES):
-        drawn_face("hub", number, size=96).image.save(root / "images" / f"{number:02}.png")
+        buffer = BytesIO()
+        drawn_face("hub", number, size=96).image.save(buffer, "PNG")
+        (root / "images" / f"{number:02}.png").write_bytes(buffer.getvalue())
     with Hub.start(root / "hub") as hub:
-        model = released(random_ares(), root / "trained")
-        command = [*COMMAND, "publish", "ares", "--built", str(model.parent), "--tag", "sample-inaugural"]
-        subprocess.run(command, env=hub.environment(root / "owner", OWNER), check=True, timeout=300)
-        yield World(hub, root, model)
+        world = World(hub, root, released(random_ares(), root / "trained"))
+        world.publish("--tag", "sample-inaugural")
+        yield world
 
 
 @pytest.fixture(scope="module")
 def stranger(world: World) -> dict[str, Any]:
-    """The words of a process in which the model is published and the package is not installed."""
-    environment = world.hub.environment(world.root / "stranger")
-    del environment["PYTHONPATH"]
-    code = f"from typing import Any\n{STRANGER}\n{inspect.getsource(answered)}\n{PRINTED}"
-    command = [sys.executable, "-c", code, str(world.root / "images"), str(world.model)]
-    done = subprocess.run(command, env=environment, cwd=world.root, stdout=subprocess.PIPE, check=True, timeout=300)
-    printed: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return printed
+    return world.stranger()
 
 
 def test_a_stranger_s_process_gives_the_same_outputs_to_the_bit(world: World, stranger: dict[str, Any]) -> None:
