@@ -134,7 +134,7 @@ def actor(below: psutil.Process) -> psutil.Process | None:
     return None
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=300)
 @pytest.mark.process
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed (the extra `ray`)")
 def test_a_killed_actor_of_ray_changes_no_byte(place: Path, tiny_ares: Path) -> None:

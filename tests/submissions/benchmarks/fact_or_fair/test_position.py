@@ -101,14 +101,6 @@ def test_position_bias_of_known_counts_is_what_a_hand_computes() -> None:
     assert np.isnan(position_bias(np.zeros(4)))
 
 
-def test_what_is_missing_widens_the_bounds_of_position_bias() -> None:
-    values = measured(lambda number, options, fact: letter(options.index(fact)) if number % 5 else None)
-    for name in NAMES.values():
-        value = values[name]
-        assert there(value.low) <= there(value.value) < there(value.high)
-        assert value.valid < value.expected
-
-
 def test_a_letter_that_was_not_offered_chooses_nothing() -> None:
     question = next(question for question in columns.questions_of("v2") if question.attribute == "gender")
     assert columns.read_question('{"answer": "C"}', question).outcome != "choice"
