@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 
@@ -49,7 +50,20 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
     return (yield)
 
 
+_MANY = 200
+"""Modules whose objects slow each later search for garbage by more than one search takes."""
+_frozen = 0
+
+
 def pytest_collection_finish() -> None:
     """Freeze what was imported: garbage collection took a tenth of the tests' time."""
+    global _frozen
     gc.collect()
     gc.freeze()
+    _frozen = len(sys.modules)
+
+
+def pytest_runtest_logfinish() -> None:
+    """Freeze what a test was the first to import: Inspect and torch, which each later search would go through."""
+    if len(sys.modules) > _frozen + _MANY:
+        pytest_collection_finish()

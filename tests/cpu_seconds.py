@@ -35,7 +35,7 @@ def _seconds() -> float:
 class Clock:
     def __init__(self) -> None:
         self.began = self.shared = 0.0
-        self._depth = 0
+        self.is_sharing = False
 
     def start(self) -> None:
         self.began, self.shared = _seconds(), 0.0
@@ -46,13 +46,15 @@ class Clock:
 
     @contextmanager
     def sharing(self) -> Iterator[None]:
-        start, self._depth = _seconds(), self._depth + 1
+        if self.is_sharing:
+            yield
+            return
+        start, self.is_sharing = _seconds(), True
         try:
             yield
         finally:
-            self._depth -= 1
-            if not self._depth:
-                self.shared += _seconds() - start
+            self.is_sharing = False
+            self.shared += _seconds() - start
 
 
 CLOCK = Clock()
@@ -60,7 +62,7 @@ _import = builtins.__import__
 
 
 def _timed_import(name: str, *rest: Any, **named: Any) -> Any:
-    if name in sys.modules:
+    if name in sys.modules or CLOCK.is_sharing:
         return _import(name, *rest, **named)
     with CLOCK.sharing():
         return _import(name, *rest, **named)

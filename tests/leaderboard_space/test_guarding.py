@@ -16,7 +16,6 @@ from fairspace.leaderboard_space import maintaining
 from fairspace.leaderboard_space.app import create_app
 from fairspace.leaderboard_space.errors import SpaceError
 from fairspace.leaderboard_space.events import clock
-from fairspace.leaderboard_space.gradio_pages.submit import html
 from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.settings import Settings
 from fairspace.leaderboard_space.space import Space
@@ -118,6 +117,8 @@ def test_a_proxy_that_is_named_is_believed_and_nobody_else(monkeypatch: pytest.M
 
 
 def test_a_space_whose_store_would_be_lost_takes_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from fairspace.leaderboard_space.gradio_pages.submit import html  # Gradio, which no other test here loads
+
     monkeypatch.setattr(Path, "is_mount", lambda self: self in (Path("/"), Path("/data")))
     settings = Settings(store=str(tmp_path / "store"), work=tmp_path / "work")
     assert settings.keeps_the_store()

@@ -3,7 +3,6 @@ import math
 from pathlib import Path
 
 import numpy as np
-import pingouin
 import pytest
 from typer.testing import CliRunner
 
@@ -25,6 +24,7 @@ def test_alpha_by_hand() -> None:
 
 def test_alpha_equals_pingouins() -> None:
     import pandas as pd
+    import pingouin
 
     rng = np.random.default_rng(0)
     items = rng.random((8, 1)) + rng.random((8, 5))
