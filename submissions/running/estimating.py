@@ -63,11 +63,11 @@ class Size(NamedTuple):
     threads: int = 0
 
 
-def size_of(named: str) -> Size | None:
+def size_of(spec: str) -> Size | None:
     """Size of a model on this machine or the Hub, by its files and without loading; None if they cannot be seen."""
-    what, config = named.removeprefix(_scheme(named)).partition("?")[0], {}
+    what, config = spec.removeprefix(_scheme(spec)).partition("?")[0], {}
     try:
-        if named.startswith("diffusers:"):
+        if spec.startswith("diffusers:"):
             pipeline = weights.find(what, "model_index.json")
             files = _files(pipeline.where, pipeline.revision)
         elif (source := find(what)).file:
@@ -99,33 +99,33 @@ def _files(where: str, revision: str | None) -> dict[str, int]:
     return {file.rfilename: file.size or 0 for file in siblings}
 
 
-def _scheme(named: str) -> str:
-    return next((scheme for scheme in _HERE if named.startswith(scheme)), "")
+def _scheme(name: str) -> str:
+    return next((scheme for scheme in _HERE if name.startswith(scheme)), "")
 
 
 def estimate(
-    named: str, lines: Sequence[PlanLine], connections: int | None = None, cores: int = 0, threads: int = 0
+    model: str, lines: Sequence[PlanLine], connections: int | None = None, cores: int = 0, threads: int = 0
 ) -> str:
-    """A sentence on time and memory of all `lines` by the model that a user calls `named`.
+    """A sentence on time and memory of all `lines` by the model that a user calls `model`.
 
     `cores`: those of this machine, if that is meant; 0 compares a GPU and 8 cores. `threads`: those asked of llama.cpp.
     """
-    name = public_name(named)
-    if named.startswith(_OWN):
+    name = public_name(model)
+    if model.startswith(_OWN):
         return f"{name}: time and memory are your own code's."
-    if not _scheme(named):
+    if not _scheme(model):
         seconds = sum(hosted(line, connections) for line in lines)
         return f"{name}: about {_time(seconds)}, by requests at the same time; no memory here."
-    size = size_of(named)
+    size = size_of(model)
     if size is None:
         return f"{name}: time and memory are not known before its files are here (`hf download`)."
     if size.kind == "gguf":
-        return f"{name}: {tried(named.removeprefix('local/'), lines, threads or size.threads, size)}"
+        return f"{name}: {tried(model.removeprefix('local/'), lines, threads or size.threads, size)}"
     machines = [GPU] if lines[0].made else [GPU, CORES]
-    if cores and named.startswith("local/"):
+    if cores and model.startswith("local/"):
         here = Machine(f"{cores} cores", CORES.operations * cores / 8, CORES.read * cores / 8, 0.0, 8, 4)
         machines = [GPU if weights.best_device("").startswith("cuda") else here]
-    took = [(sum(local(line, size, machine, named) for line in lines), machine.name) for machine in machines]
+    took = [(sum(local(line, size, machine, model) for line in lines), machine.name) for machine in machines]
     times = " or ".join(f"{_time(each)} on {machine}" for each, machine in took)
     use = 1.2 * size.parameters * machines[0].width
     what = f"{size.parameters / 1e9:.2g} billion parameters, {use / 1e9:.2g} GB of memory"
@@ -141,8 +141,8 @@ def tried(name: str, lines: Sequence[PlanLine], threads: int, size: Size) -> str
     before = process.memory_info().rss
     model = LlamaCpp(find(name), name, threads=1)
     prompt, answer = model.rates()
-    total, seen, guessed = START, "tokens of an answer by a few tried here", "not known, and taken as"
-    ways: dict[str, list[str]] = {seen: [], f"{seen} and the usual length": [], guessed: []}
+    total, here, guessed = START, "tokens of an answer by a few tried here", "not known, and taken as"
+    ways: dict[str, list[str]] = {here: [], f"{here} and the usual length": [], guessed: []}
     stop = () if model.template else STOPS
     for line in lines:
         most, read = round(line.output_most / max(1, line.requests)), line.input / max(1, line.requests)
@@ -167,9 +167,12 @@ def tried(name: str, lines: Sequence[PlanLine], threads: int, size: Size) -> str
         if cut or not written:
             way, length = guessed, max([usual, *written])
         elif line.task in JUDGED:
-            way, length = f"{seen} and the usual length", (STORIES * usual + sum(written)) / (STORIES + len(written))
+            way, length = (
+                f"{here} and the usual length",
+                (STORIES * usual + sum(written)) / (STORIES + len(written)),
+            )
         else:
-            way, length = seen, sum(written) / len(written)
+            way, length = here, sum(written) / len(written)
         ways[way].append(f"{line.task} {length:.0f}")
         total += line.requests * (EACH + line.different * (read * prompt + length * answer))
     taken = process.memory_info().rss
@@ -187,12 +190,12 @@ def hosted(line: PlanLine, connections: int | None = None) -> float:
     return each / at_once
 
 
-def local(line: PlanLine, size: Size, machine: Machine, named: str = "") -> float:
+def local(line: PlanLine, size: Size, machine: Machine, name: str = "") -> float:
     """Seconds of a task by a model on a machine; a diffusion model takes its steps twice each, for guidance."""
-    chosen = dict(part.partition("=")[::2] for part in named.partition("?")[2].split("&"))
+    settings = dict(part.partition("=")[::2] for part in name.partition("?")[2].split("&"))
     if line.made and size.kind not in IMAGE_TOKENS:
-        tokens = (float(chosen.get("size") or 1024) / 16) ** 2
-        return 2 * size.used * tokens * 2 * float(chosen.get("steps") or 40) * line.requests / machine.operations
+        tokens = (float(settings.get("size") or 1024) / 16) ** 2
+        return 2 * size.used * tokens * 2 * float(settings.get("steps") or 40) * line.requests / machine.operations
     drawn = IMAGE_TOKENS[size.kind] * line.requests if line.made else line.output
     step = max(machine.step, size.parameters * machine.width / machine.read)
     return 2 * size.used * (line.input + drawn) / machine.operations + drawn / machine.rows * step

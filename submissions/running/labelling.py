@@ -38,11 +38,11 @@ _CHUNK = 1_000
 """Images whose rows are made at a time."""
 
 
-def label_source(named: Mapping[str, str], about: Mapping[str, Any]) -> dict[str, Any]:
+def label_source(model: Mapping[str, str], about: Mapping[str, Any]) -> dict[str, Any]:
     """`labels` in submission.json from `annotation.json`."""
-    settings = {"sha256": named["sha256"], "measurement": named["measurement"] or "not measured"}
+    settings = {"sha256": model["sha256"], "measurement": model["measurement"] or "not measured"}
     settings |= {name: about[name] or "none" for name in _SETTINGS if name in about}
-    return {"name": named["name"], "version": named["revision"], "settings": settings}
+    return {"name": model["name"], "version": model["revision"], "settings": settings}
 
 
 def benchmark_names(asked: str) -> Callable[[Any], Any]:
@@ -56,9 +56,9 @@ def benchmark_names(asked: str) -> Callable[[Any], Any]:
     @cache
     def ids_of(name: str) -> frozenset[str] | None:
         """The ids of a task with images; None for one of no benchmark."""
-        found = [(bench, task) for bench in benches for task in bench.tasks if task.name == name]
-        revisions = [(task, each) for bench, task in found for each in ([revision] if revision else bench.revisions)]
-        return frozenset(item for task, each in revisions for item in task.ids(each).to_pylist()) if found else None
+        tasks = [(bench, task) for bench in benches for task in bench.tasks if task.name == name]
+        revisions = [(task, each) for bench, task in tasks for each in ([revision] if revision else bench.revisions)]
+        return frozenset(item for task, each in revisions for item in task.ids(each).to_pylist()) if tasks else None
 
     def named(entry: Any) -> Any:
         ids, whole = ids_of(entry.task), f"{entry.task}/{entry.id}"
@@ -115,8 +115,8 @@ def hand_in(out: Path, asked: str, data: Mapping[str, Any]) -> None:
     use = {"use": data["use"]} if "use" in data else {}
     labels = label_source(data["model"], data["settings"] | use)
     error = label_error(data.get("label_error"))
-    chosen = ChosenPart(name, dataset_revision=revision)
-    meta = meta_of(chosen, {}, ModelFacts(), labels=labels, label_error=error)
+    part = ChosenPart(name, dataset_revision=revision)
+    meta = meta_of(part, {}, ModelFacts(), labels=labels, label_error=error)
     write_text(out / META, meta.model_dump_json(exclude_none=True, indent=1) + "\n")
 
 

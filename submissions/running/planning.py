@@ -77,20 +77,20 @@ def smallest_difference(items: int) -> float:
     return (1.959964 + 0.841621) * math.sqrt(0.5 / items) if items else math.inf
 
 
-def image_tasks(chosen: ChosenPart) -> list[str]:
+def image_tasks(part: ChosenPart) -> list[str]:
     """The requested image tasks in the benchmark's order: neutral images come before steered ones."""
-    tasks = [task for task in benchmark(chosen.benchmark).tasks if task.table == "annotations"]
-    asked = [task.name for task in tasks if len(task.ids(chosen.revision))]  # a revision may lack one
-    return [task for task in asked if task in chosen.tasks or not chosen.tasks]
+    tasks = [task for task in benchmark(part.benchmark).tasks if task.table == "annotations"]
+    asked = [task.name for task in tasks if len(task.ids(part.revision))]  # a revision may lack one
+    return [task for task in asked if task in part.tasks or not part.tasks]
 
 
-def made_parts(chosen: ChosenPart) -> list[MadePart]:
+def made_parts(part: ChosenPart) -> list[MadePart]:
     """The requested image tasks; IRIS' steer prompts, which follow from images, have placeholder names."""
     parts = []
-    for task in map(benchmark(chosen.benchmark).task, image_tasks(chosen)):
-        items = unnamed_steer_items() if task.items is None else task.items(chosen.revision)["id"].to_pylist()
-        stimuli = task.images(items, chosen.revision)
-        parts.append(MadePart(task.name, stimuli, chosen.choose(task.name, stimuli)))
+    for task in map(benchmark(part.benchmark).task, image_tasks(part)):
+        items = unnamed_steer_items() if task.items is None else task.items(part.revision)["id"].to_pylist()
+        stimuli = task.images(items, part.revision)
+        parts.append(MadePart(task.name, stimuli, part.choose(task.name, stimuli)))
     return parts
 
 
@@ -120,21 +120,21 @@ def plan(
         if task in JUDGED:
             times, characters = JUDGED[task]
             asked = times * counts[2]
-            given = FRAME * asked + counts[2] * (characters / CHARACTERS + usual)
-            tokens = given, asked * judging.TYPICAL_TOKENS, asked * judging.MAX_TOKENS
+            tokens_in = FRAME * asked + counts[2] * (characters / CHARACTERS + usual)
+            tokens = tokens_in, asked * judging.TYPICAL_TOKENS, asked * judging.MAX_TOKENS
             lines.append(PlanLine("judgements", "", False, *counts[:2], asked, times * counts[3], *tokens))
     for made in image_parts:
-        chosen, whole = len(made.positions), len(made.stimuli)
-        line = PlanLine(made.task, image_model, True, chosen, whole, chosen, whole)
+        positions, whole = len(made.positions), len(made.stimuli)
+        line = PlanLine(made.task, image_model, True, positions, whole, positions, whole)
         if prices is not None and image_model:
             price = prices.of_images(image_model)
-            cost = chosen * (price.image or 0.0)
+            cost = positions * (price.image or 0.0)
             line = replace(line, cost=cost, cost_most=cost, currency=price.currency)
         lines.append(line)
         if labeller.startswith("vlm:"):
-            tokens = chosen * (IMAGE_TOKENS + ASKED), chosen * LABELS, chosen * 256
+            tokens = positions * (IMAGE_TOKENS + ASKED), positions * LABELS, positions * 256
             asking = labeller.removeprefix("vlm:").partition("?")[0]
-            lines.append(_priced(PlanLine("labels", asking, False, *((chosen, whole) * 2), *tokens), prices))
+            lines.append(_priced(PlanLine("labels", asking, False, *((positions, whole) * 2), *tokens), prices))
     return lines
 
 

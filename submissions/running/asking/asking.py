@@ -72,9 +72,9 @@ class FailedError(Exception):
 def compact(answer: JournalEntry) -> dict[str, Any]:
     """An answer in a log's form, without empty fields and the hash of its prompt."""
     kept = ("task", "id", "sample", "fate", "response", "attempts")
-    given = {name: value for name, value in asdict(answer).items() if name in kept or value}
-    given.pop("prompt_hash", None)
-    return given
+    fields = {name: value for name, value in asdict(answer).items() if name in kept or value}
+    fields.pop("prompt_hash", None)
+    return fields
 
 
 def summary(answers: Sequence[JournalEntry]) -> str:
@@ -250,17 +250,17 @@ class RunAsking:
         """The answers to all requests of a stimulus, in order; those of an earlier start are the journal's."""
         import anyio
 
-        known = [self.journal.get(ask.key) if self.journal else None for ask in shown.asks]
-        for ask, answer in zip(shown.asks, known, strict=True):
+        journalled = [self.journal.get(ask.key) if self.journal else None for ask in shown.asks]
+        for ask, answer in zip(shown.asks, journalled, strict=True):
             if answer is not None and answer.prompt_hash != prompt_hash(ask):
                 self.stopped = self._changed(ask)
                 raise self.stopped
-        results: list[JournalEntry | None] = list(known)
+        results: list[JournalEntry | None] = list(journalled)
 
         async def one(position: int, ask: Ask) -> None:
             results[position] = await self.ask(model, ask, shown.images, part)
 
-        for ask, answer in zip(shown.asks, known, strict=True):
+        for ask, answer in zip(shown.asks, journalled, strict=True):
             if self._known is None and answer is not None and answer.fate == "answered":
                 self._known = ask, shown.images, part
         async with anyio.create_task_group() as group:

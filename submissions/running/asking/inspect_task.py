@@ -259,21 +259,21 @@ class OpenedBenchmark:
         return described | {"table": self.table, **self.about}
 
 
-def open_benchmark(chosen: ChosenPart) -> OpenedBenchmark:
+def open_benchmark(asked: ChosenPart) -> OpenedBenchmark:
     """The benchmark's parts and the chosen stimuli. RunError TASK_UNKNOWN, DATA_MISSING, DATA_INVALID."""
-    revision = chosen.revision if chosen.as_authors else chosen.dataset_revision
-    opened = open_data(chosen.data, revision) if chosen.data else None
+    revision = asked.revision if asked.as_authors else asked.dataset_revision
+    opened = open_data(asked.data, revision) if asked.data else None
     parts_of = parts(
-        chosen.benchmark, opened, tasks=chosen.tasks, revision=chosen.revision, form=chosen.form, **chosen.options
+        asked.benchmark, opened, tasks=asked.tasks, revision=asked.revision, form=asked.form, **asked.options
     )
-    if chosen.as_authors:
-        authors = benchmark(chosen.benchmark).asking.authors.settings
+    if asked.as_authors:
+        authors = benchmark(asked.benchmark).asking.authors.settings
         parts_of = [replace(part, settings={**part.settings, **authors}) for part in parts_of]
-    by_task = {part.task: _narrowed(part, (chosen.only or {}).get(part.task)) for part in parts_of}
-    positions = {part.task: chosen.choose(part.task, part.stimuli) for part in parts_of}
+    by_task = {part.task: _narrowed(part, (asked.only or {}).get(part.task)) for part in parts_of}
+    positions = {part.task: asked.choose(part.task, part.stimuli) for part in parts_of}
     if opened is None:
-        return OpenedBenchmark(chosen, by_task, positions)
-    return OpenedBenchmark(chosen, by_task, positions, dict(opened.used), sample=opened.sample)
+        return OpenedBenchmark(asked, by_task, positions)
+    return OpenedBenchmark(asked, by_task, positions, dict(opened.used), sample=opened.sample)
 
 
 def _narrowed(part: TaskStimuli, wanted: Mapping[str, frozenset[tuple[str, int]]] | None) -> TaskStimuli:

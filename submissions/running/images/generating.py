@@ -66,8 +66,8 @@ def generate(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> 
                 state.notes.append(f"{STEER} was not run: {_why_no_steer(settings)}.")
                 continue
         else:
-            chosen = settings.chosen
-            plan = image_asks(chosen, task, benchmark(chosen.benchmark).task(task).asked(chosen.revision, chosen.data))
+            part = settings.chosen
+            plan = image_asks(part, task, benchmark(part.benchmark).task(task).asked(part.revision, part.data))
         folder = work / "images" / task
         report = make_images(
             plan,
@@ -114,21 +114,21 @@ _LACKING = {
 }
 
 
-def quality_roles(named: Mapping[str, str]) -> dict[str, str]:
-    """Arguments of `open_quality` for roles in `named`; '' for others, {} for none. UsageError for unknown ones."""
+def quality_roles(models: Mapping[str, str]) -> dict[str, str]:
+    """Arguments of `open_quality` for roles in `models`; '' for others, {} for none. UsageError for unknown ones."""
     from fairspace.submissions.running.quality.models import SCHEMES
 
-    for role in named:
+    for role in models:
         if role not in SCHEMES:
             raise UsageError(f"Nothing rates {role!r}{did_you_mean(role, SCHEMES)}. Known: {', '.join(SCHEMES)}.")
-    return {role.replace("-", "_"): named.get(role, "") for role in SCHEMES} if named else {}
+    return {role.replace("-", "_"): models.get(role, "") for role in SCHEMES} if models else {}
 
 
-def image_asks(chosen: ChosenPart, task: str, items: pa.Table) -> list[Ask]:
+def image_asks(part: ChosenPart, task: str, items: pa.Table) -> list[Ask]:
     """One request for each image of a task's items (`id`, `prompt`), or for a valid choice of them."""
     prompts = dict(zip(items["id"].to_pylist(), items["prompt"].to_pylist(), strict=True))
-    stimuli = benchmark(chosen.benchmark).task(task).images(prompts, chosen.revision)
-    wanted = [stimuli[place] for place in chosen.choose(task, stimuli)]
+    stimuli = benchmark(part.benchmark).task(task).images(prompts, part.revision)
+    wanted = [stimuli[place] for place in part.choose(task, stimuli)]
     return [Ask(task, each.stratum, int(each.id.rpartition("/")[2]), prompts[each.stratum]) for each in wanted]
 
 
@@ -152,13 +152,13 @@ def _steer_plan(settings: RunSettings, model: ImageModel, work: Path, state: Run
     return plan
 
 
-def _neutral_after(after: Path, chosen: ChosenPart, model: ImageModel) -> Submission:
+def _neutral_after(after: Path, part: ChosenPart, model: ImageModel) -> Submission:
     """The submission with the model's neutral images. UsageError for another model's, or one part; SubmissionError."""
     submission = read_submission(after)
     meta, stages = submission.meta, submission.manifest.stages if submission.manifest else ()
     made = [(stage.model, stage.revision) for stage in stages if stage.what == "images" and NEUTRAL in stage.tasks]
     of = (meta.benchmark, meta.dataset_revision, *(made[-1] if made else (model.name, model.revision)))
-    if of != (now_of := (chosen.benchmark, chosen.revision, model.name, model.revision)):
+    if of != (now_of := (part.benchmark, part.revision, model.name, model.revision)):
         what = f"--after {after} is of {', '.join(of)}, and this run of {', '.join(now_of)}"
         raise UsageError(f"{what}. Name the neutral images of this model.")
     if PART_MARK in meta.generation:
@@ -270,27 +270,27 @@ def _references(settings: RunSettings) -> References | None:
     return References(settings.chosen.data, settings.chosen.dataset_revision)
 
 
-def _image_stage(chosen: ChosenPart, model: ImageModel, task: str, plan: Sequence[Ask], report: ImageReport) -> Stage:
+def _image_stage(part: ChosenPart, model: ImageModel, task: str, plan: Sequence[Ask], report: ImageReport) -> Stage:
     return Stage(
         what="images",
         model=model.name,
         revision=model.revision,
         engine=model.engine,
         engine_version=model.engine_version,
-        settings={**model.settings(), "seed": chosen.seed or 0, "pixels": report.pixels}
+        settings={**model.settings(), "seed": part.seed or 0, "pixels": report.pixels}
         | ({"seeded": "refused"} if "seed" in report.refused else {}),
         prompts=prompts_hash(plan),
         datasets={},
         tasks=[task],
         requests=len(plan),
         fates=dict(report.fates),
-        limit=chosen.limit,
-        stratified=chosen.stratified,
+        limit=part.limit,
+        stratified=part.stratified,
         **circumstances(report.started, "diffusers", "transformers", "torch", "openai", "pillow", ended=report.ended),
     )
 
 
-def _annotation_stage(chosen: ChosenPart, task: str, report: AnnotationReport, labels: Tool, started: str) -> Stage:
+def _annotation_stage(part: ChosenPart, task: str, report: AnnotationReport, labels: Tool, started: str) -> Stage:
     counts = report.data["counts"]
     return Stage(
         what="annotations",
@@ -299,11 +299,11 @@ def _annotation_stage(chosen: ChosenPart, task: str, report: AnnotationReport, l
         engine="fairspace" if "labeller" in labels.settings else "ares",
         engine_version=version("fairspace"),
         settings=dict(labels.settings),
-        datasets={"items": chosen.revision},
+        datasets={"items": part.revision},
         tasks=[task],
         requests=counts["images"],
         fates=counts["status"],
-        limit=chosen.limit,
-        stratified=chosen.stratified,
+        limit=part.limit,
+        stratified=part.stratified,
         **circumstances(started, "transformers", "torch", "xgboost-cpu", "xgboost"),
     )

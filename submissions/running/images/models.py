@@ -178,9 +178,9 @@ class ProviderImages(_RemoteImages):
         guidance: float | None = None,
         negative: str | None = None,
         key: str = TOKEN,
-        **chosen: Any,
+        **settings: Any,
     ) -> None:
-        super().__init__(model, named or model, key=key, **chosen)
+        super().__init__(model, named or model, key=key, **settings)
         if provider in ("", "auto"):
             raise self._unknown("no provider", _FORMS["hf"])
         if (1 if steps is None else steps) < 1 or size < 0:
@@ -230,11 +230,11 @@ class EndpointImages(_RemoteImages):
         size: str = "1024",
         quality: str = "",
         host: str = "",
-        **chosen: Any,
+        **settings: Any,
     ) -> None:
         need_packages("run", "openai")
         self.url, _, model = address.rpartition("#")
-        super().__init__(model, named or address, **chosen)
+        super().__init__(model, named or address, **settings)
         self._origin = urlsplit(self.url)
         wrong = self._origin.scheme not in ("http", "https") or not self._origin.hostname or not model
         if wrong or self._origin.username is not None:
@@ -308,11 +308,11 @@ class DiffusersImages:
 
     engine, engine_version, concurrency = "diffusers", version("diffusers"), 1
 
-    def __init__(self, model: str, *, named: str = "", device: str = "", **chosen: Any) -> None:
+    def __init__(self, model: str, *, named: str = "", device: str = "", **arguments: Any) -> None:
         need_packages("run", "torch", "diffusers", "transformers")
         from fairspace.builders.models import weights
 
-        settings = PipelineSettings(**chosen)
+        settings = PipelineSettings(**arguments)
         for setting in ("steps", "size", "batch"):
             if (value := getattr(settings, setting)) is not None and value < 1:
                 raise unknown(named or model, f"{setting}={value}", "1 or more", "name another")
@@ -362,7 +362,7 @@ class DiffusersImages:
         """The generator with a hook on its safety checker: black images would look like answers."""
         checker = getattr(self._generator._pipeline, "safety_checker", None)
         if checker is not None:
-            checker.register_forward_hook(lambda module, given, output: self._withheld.extend(map(bool, output[1])))
+            checker.register_forward_hook(lambda module, inputs, output: self._withheld.extend(map(bool, output[1])))
         return self._generator
 
 
@@ -396,52 +396,52 @@ class CallableImages:
     def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
         """The function's images. RunError MODEL_OUTPUT unless it returns one image, bytes or None for each prompt."""
         try:
-            given = self._function(list(prompts))
+            images = self._function(list(prompts))
         except Exception as error:  # noqa: BLE001 - whatever breaks in foreign code is the fate of these prompts
             return [failed(f"{type(error).__name__}: {error}") for _ in prompts]
-        if not isinstance(given, list | tuple) or len(given) != len(prompts):
-            length = f" of {len(given)}" if isinstance(given, list | tuple) else ""
-            raise self._wrong(f"{type(given).__name__}{length} for {len(prompts)} prompts")
-        return [self._made(image) for image in given]
+        if not isinstance(images, list | tuple) or len(images) != len(prompts):
+            length = f" of {len(images)}" if isinstance(images, list | tuple) else ""
+            raise self._wrong(f"{type(images).__name__}{length} for {len(prompts)} prompts")
+        return [self._made(image) for image in images]
 
-    def _made(self, given: Any) -> GeneratedImage:
+    def _made(self, image: Any) -> GeneratedImage:
         from PIL.Image import Image
 
-        if given is None:
+        if image is None:
             return refused("the function returned None")
-        if not isinstance(given, Image | bytes):
-            raise self._wrong(f"an element of type {type(given).__name__}")
-        return checked(given)
+        if not isinstance(image, Image | bytes):
+            raise self._wrong(f"an element of type {type(image).__name__}")
+        return checked(image)
 
     def _wrong(self, problem: str) -> RunError:
         expected = "a list with a PIL image, bytes of an encoded image, or None for each prompt"
         return RunError("MODEL_OUTPUT", self.name, problem, expected, "correct the function, then run again")
 
 
-def open_image_model(named: str, *, device: str = "") -> ImageModel:
+def open_image_model(name: str, *, device: str = "") -> ImageModel:
     """The model of a name (see the module), on a torch `device` ('': a GPU if there is one), loaded when used.
 
     Errors: RunError MODEL_UNKNOWN if the scheme, a setting or the model is not known; UsageError without a package.
     """
     try:
-        scheme, what, chosen = read("images", named, SCHEMES)
-        return scheme.open(what, chosen, (named, device))
+        scheme, what, settings = read("images", name, SCHEMES)
+        return scheme.open(what, settings, (name, device))
     except BuildError as error:
         raise RunError("MODEL_UNKNOWN", error.where, error.what, error.expected, error.mend) from error
 
 
-def _unified(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) -> ImageModel:
+def _unified(what: str, settings: Mapping[str, Any], request: tuple[str, str]) -> ImageModel:
     need_packages("run", "torch", "transformers", "accelerate")
     from fairspace.submissions.running.images.unified import UnifiedImages
 
-    return UnifiedImages(what, named=request[0], device=request[1], **chosen)
+    return UnifiedImages(what, named=request[0], device=request[1], **settings)
 
 
-def _torchumm(what: str, chosen: Mapping[str, Any], request: tuple[str, str]) -> ImageModel:
+def _torchumm(what: str, settings: Mapping[str, Any], request: tuple[str, str]) -> ImageModel:
     need_packages("run", "torch")
     from fairspace.submissions.running.local.torchumm import TorchUmm
 
-    return TorchUmm(what, **chosen)
+    return TorchUmm(what, **settings)
 
 
 _REMOTE: Types = {
@@ -456,7 +456,7 @@ SCHEMES: Mapping[str, Scheme] = {
         {
             name: kind for name, kind in settings_of(PipelineSettings).items() if name != "handover"
         },  # there is no refiner
-        lambda what, chosen, request: DiffusersImages(what, named=request[0], device=request[1], **chosen),
+        lambda what, settings, request: DiffusersImages(what, named=request[0], device=request[1], **settings),
     ),
     "transformers": Scheme(
         "transformers:ID_OR_FOLDER[@REVISION]",
@@ -477,13 +477,13 @@ SCHEMES: Mapping[str, Scheme] = {
         "endpoint:URL#MODEL",
         "",
         {"size": str, "quality": str, "host": str, **_REMOTE},
-        lambda what, chosen, request: EndpointImages(what, named=request[0], **chosen),
+        lambda what, settings, request: EndpointImages(what, named=request[0], **settings),
     ),
     "hf": Scheme(
         "hf:MODEL?provider=NAME",
         "",
         {"provider": str, "size": int, "steps": int, "guidance": float, "negative": str, **_REMOTE},
-        lambda what, chosen, request: ProviderImages(what, named=request[0], **chosen),
+        lambda what, settings, request: ProviderImages(what, named=request[0], **settings),
     ),
     "torchumm": Scheme(
         "torchumm:BACKBONE",
@@ -495,6 +495,6 @@ SCHEMES: Mapping[str, Scheme] = {
         "python:MODULE:FUNCTION",
         "",
         {"batch": int, "name": str, "revision": str},
-        lambda what, chosen, request: CallableImages(what, named=request[0], **chosen),
+        lambda what, settings, request: CallableImages(what, named=request[0], **settings),
     ),
 }

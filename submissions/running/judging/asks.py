@@ -115,7 +115,7 @@ def fields(task: str, names: Names) -> tuple[str, ...]:
     return "Answer to Task1.a", "Answer to Task1.b", *persons
 
 
-def open_judging(submission: Submission, chosen: ChosenPart, *, evaluation: int = 1) -> Judging:
+def open_judging(submission: Submission, asked: ChosenPart, *, evaluation: int = 1) -> Judging:
     """The requests about the narratives and profiles of a checked submission, for this judge's n-th `evaluation`.
 
     Errors: UsageError if it is of another benchmark; RunError JUDGE_NOTHING if there are none.
@@ -151,8 +151,8 @@ def open_judging(submission: Submission, chosen: ChosenPart, *, evaluation: int 
         "prompts": prompts_hash(ask for several in requests for ask in several),
     }
     about |= {"evaluation": evaluation} if evaluation > 1 else {}
-    positions: dict[str, Sequence[int]] = {PART: choose(stimuli, chosen.limit, stratified=chosen.stratified)}
-    opened = OpenedBenchmark(chosen, {PART: part}, positions, {}, "judgements", about)
+    positions: dict[str, Sequence[int]] = {PART: choose(stimuli, asked.limit, stratified=asked.stratified)}
+    opened = OpenedBenchmark(asked, {PART: part}, positions, {}, "judgements", about)
     return Judging(opened, _names(submission))
 
 

@@ -76,10 +76,10 @@ def judge(
     tables, done, stages, logs = [], [], [], []
     with held(work):
         read = read_submission(folder)
-        chosen = ChosenPart(read.meta.benchmark, limit=limit, seed=seed)
+        part = ChosenPart(read.meta.benchmark, limit=limit, seed=seed)
         for number, (model, tool) in enumerate(zip(models, tools, strict=True)):
             again_by = [earlier.name for earlier in models[:number]].count(model.name)
-            seeded = chosen if seed is None else replace(chosen, seed=seed + again_by)
+            seeded = part if seed is None else replace(part, seed=seed + again_by)
             judging = open_judging(read, seeded, evaluation=again_by + 1)
             judge_folder = work / f"judge-{slug(evaluation_name(model.name, again_by + 1))}"
             outcome = answer(

@@ -61,8 +61,8 @@ def read_again(
     with held(work):
         answering_folder = work / f"second-{slug(model.name)}"
         answered = answer(opened, model, answering_folder, revision=revision or NOT_STATED, again=again, tell=tell)
-    said = {entry.key: entry.response or "" for entry in answered.answers if entry.fate != "failed"}
-    read = {key: said_choice(said[ask.key], ask.choices) for key, ask in asks.items() if ask.key in said}
+    texts = {entry.key: entry.response or "" for entry in answered.answers if entry.fate != "failed"}
+    read = {key: said_choice(texts[ask.key], ask.choices) for key, ask in asks.items() if ask.key in texts}
     second = SecondReadings(public_name(model.name), answered.stage.revision, submission.digest, read)
     file = folder.with_name(f"{folder.name}.second.jsonl")
     second.write(file)
@@ -84,6 +84,6 @@ def prompt_of(question: str, answer: str, choices: Sequence[str]) -> str:
 
 def said_choice(text: str, choices: Sequence[str]) -> str:
     """The choice in a second reader's answer, the last JSON object's or the whole text; '' if it is none of them."""
-    objects = [found.value for found in values(text) if isinstance(found.value, dict)]
-    said = (str(objects[-1].get("answer", "")) if objects else text).strip(" .\n").replace("_", " ").casefold()
-    return next((choice for choice in choices if choice.replace("_", " ").casefold() == said), "")
+    objects = [part.value for part in values(text) if isinstance(part.value, dict)]
+    words = (str(objects[-1].get("answer", "")) if objects else text).strip(" .\n").replace("_", " ").casefold()
+    return next((choice for choice in choices if choice.replace("_", " ").casefold() == words), "")

@@ -72,10 +72,10 @@ class TorchUmm:
         self.batch = 16 if self._backbone.many else 1
         self.engine_version = version("umm") or "not stated"
         for name, default in self._backbone.needs.items():
-            given = str(self._cfg.get(name, ""))
-            found = Path(given).expanduser().is_dir() or not name.endswith("_root")
-            if not (found if given else _has(backbone, default)):
-                what = f"no folder {given}" if given else f"no {name}, and nothing at its default {default!r}"
+            path = str(self._cfg.get(name, ""))
+            is_there = Path(path).expanduser().is_dir() or not name.endswith("_root")
+            if not (is_there if path else _has(backbone, default)):
+                what = f"no folder {path}" if path else f"no {name}, and nothing at its default {default!r}"
                 mend = f"name it: cfg={name}:FOLDER; docs/models of TorchUMM says what to fetch"
                 raise self._wrong(what, "all that the backbone loads", mend, "MODEL_UNKNOWN")
 
@@ -117,10 +117,10 @@ class TorchUmm:
             listed = [response.get("image"), *(response.get("images") or ())]
             shown = [each for each in listed if isinstance(each, Image)][:1]
             files = response.get("saved_paths") or listed[1:] if many else [file] * file.is_file()
-            given: Sequence[Image | bytes] = shown or [Path(each).read_bytes() for each in files]
-        if len(given) != len(prompts):
-            return [failed(f"{len(given)} images of {len(prompts)}: {_error(response)}") for _ in prompts]
-        return [checked(each) for each in given]
+            images: Sequence[Image | bytes] = shown or [Path(each).read_bytes() for each in files]
+        if len(images) != len(prompts):
+            return [failed(f"{len(images)} images of {len(prompts)}: {_error(response)}") for _ in prompts]
+        return [checked(each) for each in images]
 
     def answer(
         self,

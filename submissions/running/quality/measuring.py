@@ -168,9 +168,9 @@ class Vectors:
         return float(self._once(features, "scale", lambda: np.array([features.scale()], np.float32))[0])
 
     def _once(self, features: Any, key: str, compute: Callable[[], Vector]) -> Vector:
-        if (known := self.get(features.name, key)) is None:
-            self.put(features, {key: (known := np.asarray(compute(), np.float32))})
-        return known
+        if (vector := self.get(features.name, key)) is None:
+            self.put(features, {key: (vector := np.asarray(compute(), np.float32))})
+        return vector
 
 
 def image_key(sha256: str) -> str:
@@ -277,8 +277,8 @@ def _scores(
     readable = sorted(key for key, sha256 in hashes.items() if sha256)
 
     def seen(features: ImageFeatures, keys: Iterable[Key]) -> dict[Key, Vector]:
-        found = {key: vectors.get(features.name, image_key(hashes[key])) for key in keys}
-        return {key: vector for key, vector in found.items() if vector is not None and vector.size}
+        vectors_of = {key: vectors.get(features.name, image_key(hashes[key])) for key in keys}
+        return {key: vector for key, vector in vectors_of.items() if vector is not None and vector.size}
 
     def ratings(rating: Rating) -> dict[Key, float]:
         texts = [vectors.text(rating.features, text) for text in rating.texts] if readable else []
@@ -313,8 +313,8 @@ def _to_reference(
     while part := list(islice(missing, 8)):
         decoded = {key: _decode({"bytes": encoded[key], "path": ""})[1] for key in part}
         vectors.images(features, {key: image for key, image in decoded.items() if image is not None})
-    found = [vectors.get(features.name, key) for key in encoded]
-    references = [vector for vector in found if vector is not None and vector.size]
+    kept = [vectors.get(features.name, key) for key in encoded]
+    references = [vector for vector in kept if vector is not None and vector.size]
     return [mean_to(image, references) for image in images]
 
 
@@ -383,8 +383,8 @@ def fill_quality(
         start += table.num_rows
         with beside(out / file.name) as place:
             pq.write_table(part, place, compression="zstd")
-    said = {"format": 1, "models": dict(measured.about), "counts": dict(measured.counts)}
-    write_atomically(out / FILE, json.dumps(said, ensure_ascii=False, indent=1) + "\n")
+    facts = {"format": 1, "models": dict(measured.about), "counts": dict(measured.counts)}
+    write_atomically(out / FILE, json.dumps(facts, ensure_ascii=False, indent=1) + "\n")
     return measured
 
 

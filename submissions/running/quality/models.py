@@ -223,8 +223,8 @@ class FaceCrops:
         from fairspace.ares.faces_ares import face_crops
 
         crops = [face_crops(image, boxes) for image, boxes in zip(images, self.detector.detect(images), strict=True)]
-        seen = iter(self.features.images([crop[0] for crop in crops if crop]))
-        return [next(seen) if crop else np.zeros(0, np.float32) for crop in crops]
+        vectors = iter(self.features.images([crop[0] for crop in crops if crop]))
+        return [next(vectors) if crop else np.zeros(0, np.float32) for crop in crops]
 
     def text(self, text: str) -> Vector:
         """The model's vector of a text."""
@@ -246,12 +246,12 @@ def check_type(model: str, expected: str) -> weights.Weights:
     weights.need("transformers", "run", model)
     source = weights.find(model, "config.json")
     try:
-        said = json.loads(source.marker.read_text(encoding="utf-8")).get("model_type")
+        model_type = json.loads(source.marker.read_text(encoding="utf-8")).get("model_type")
     except (ValueError, AttributeError) as error:
         raise BuildError("TOOL_MISSING", model, f"config.json: {error}", "JSON", "download the model again") from error
-    if said != expected:
+    if model_type != expected:
         mend = f"name a model of the type {expected}"
-        raise BuildError("TOOL_MISSING", model, f"a model of the type {said}", f"the type {expected}", mend)
+        raise BuildError("TOOL_MISSING", model, f"a model of the type {model_type}", f"the type {expected}", mend)
     return source
 
 
@@ -332,9 +332,9 @@ class PyiqaRating:
     @cached_property
     def _metric(self) -> Any:
         pyiqa = import_module("pyiqa")
-        known = pyiqa.list_models(metric_mode="NR")
-        if self.metric not in known:
-            expected = f"one of {', '.join(name for name in known if 'face' in name) or ', '.join(known)}"
+        names = pyiqa.list_models(metric_mode="NR")
+        if self.metric not in names:
+            expected = f"one of {', '.join(name for name in names if 'face' in name) or ', '.join(names)}"
             raise BuildError("TOOL_MISSING", self.metric, "no metric of pyiqa", expected, "name one of these")
         metric = pyiqa.create_metric(self.metric, device=weights.best_device(self.device))
         if metric.lower_better:
@@ -386,19 +386,19 @@ class QualityModels:
     def about(self) -> dict[str, str]:
         """Column -> name of its model, for the manifest; columns without a model are left out."""
         compared = "the prompt's others" if self.references is None else self.references.name
-        named = {
+        models = {
             "image_quality": self.image and self.image.name,
             "face_quality": self.face and self.face.name,
             "prompt_similarity": self.similarity and f"cosine of {self.similarity.name}",
             "reference_similarity": self.reference and f"mean cosine to {compared} of {self.reference.name}",
         }
-        return {column: name for column, name in named.items() if name}
+        return {column: name for column, name in models.items() if name}
 
     def looking(self) -> list[ImageFeatures]:
         """The models that see images, each once."""
         rated = [rating.features for rating in (self.image, self.face) if rating is not None]
-        seen = [*rated, *(model for model in (self.similarity, self.reference) if model is not None)]
-        return list({features.name: features for features in seen}.values())
+        models = [*rated, *(model for model in (self.similarity, self.reference) if model is not None)]
+        return list({features.name: features for features in models}.values())
 
 
 def open_quality(
@@ -427,11 +427,11 @@ def open_quality(
             raise BuildError("TOOL_MISSING", "--faces", str(error), "a detector of faces", "see the message") from error
     tools = _Tools(device, detector)
 
-    def opened(role: str, named: str) -> Any:
-        if not named:
+    def opened(role: str, name: str) -> Any:
+        if not name:
             return None
-        scheme, what, chosen = read(role, named, SCHEMES[role])
-        return scheme.open(what, chosen, tools)
+        scheme, what, settings = read(role, name, SCHEMES[role])
+        return scheme.open(what, settings, tools)
 
     return QualityModels(
         image=opened("iqa", iqa),
@@ -460,17 +460,17 @@ class _Tools:
 
 _CLIP: tuple[str, str, dict[str, type]] = ("clip[:ID[@REVISION]]", CLIP, {})
 SCHEMES: dict[str, dict[str, Scheme]] = {
-    "iqa": {"clip": Scheme(*_CLIP, lambda what, chosen, tools: Antonyms(tools.clip(what), PHOTO))},
+    "iqa": {"clip": Scheme(*_CLIP, lambda what, settings, tools: Antonyms(tools.clip(what), PHOTO))},
     "face-iqa": {
-        "clip": Scheme(*_CLIP, lambda what, chosen, tools: tools.face(what)),
+        "clip": Scheme(*_CLIP, lambda what, settings, tools: tools.face(what)),
         "pyiqa": Scheme(
-            "pyiqa[:METRIC]", FACE_METRIC, {}, lambda what, chosen, tools: PyiqaRating(what, device=tools.device)
+            "pyiqa[:METRIC]", FACE_METRIC, {}, lambda what, settings, tools: PyiqaRating(what, device=tools.device)
         ),
     },
-    "similarity": {"clip": Scheme(*_CLIP, lambda what, chosen, tools: tools.clip(what))},
+    "similarity": {"clip": Scheme(*_CLIP, lambda what, settings, tools: tools.clip(what))},
     "reference": {
         "dinov2": Scheme(
-            "dinov2[:ID[@REVISION]]", DINOV2, {}, lambda what, chosen, tools: DinoFeatures(what, device=tools.device)
+            "dinov2[:ID[@REVISION]]", DINOV2, {}, lambda what, settings, tools: DinoFeatures(what, device=tools.device)
         )
     },
 }
