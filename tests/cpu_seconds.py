@@ -86,8 +86,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     known = _read()
     wall: defaultdict[str, float] = defaultdict(float)
     for item in items:
-        guess = 10.0 if _mark(item) else 0.1
-        wall[_file(item.nodeid)] += known.get(item.nodeid, {}).get("wall", guess)
+        wall[_file(item.nodeid)] += known.get(item.nodeid, {}).get("wall", _guess(item))
     items.sort(key=lambda item: -wall[_file(item.nodeid)])
 
 
@@ -158,6 +157,13 @@ def _file(name: str) -> str:
 
 def _mark(item: pytest.Item) -> str:
     return next((name for name in MARKS if item.get_closest_marker(name)), "")
+
+
+def _guess(item: pytest.Item) -> float:
+    """Seconds of a test that nobody measured: those that its mark `slow` states, else ten of any marked one."""
+    slow = item.get_closest_marker("slow")
+    stated = slow.kwargs.get("seconds") if slow else None
+    return float(stated or (10.0 if _mark(item) else 0.1))
 
 
 def main() -> None:

@@ -3,7 +3,6 @@ import json
 import shutil
 import zipfile
 from collections.abc import Mapping
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from fairspace.submissions.format.writing import write_submission
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.labelling import label_error, label_images, label_source
+from tests.ares.hostile import encoded
 from tests.ares.released import released
 from tests.submissions.conftest import Run
 from tests.submissions.conftest import run as run
@@ -40,9 +40,7 @@ def meta(benchmark: str) -> dict[str, Any]:
 
 
 def drawn(number: int) -> bytes:
-    buffer = BytesIO()
-    drawn_face("submission", number, size=72).image.save(buffer, "PNG")
-    return buffer.getvalue()
+    return encoded(drawn_face("submission", number, size=72).image, "PNG")
 
 
 def keys(benchmark: str) -> list[tuple[str, str, int]]:

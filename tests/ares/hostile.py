@@ -2,12 +2,23 @@ import struct
 import zlib
 from collections.abc import Callable
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
 SIZE = 96
+
+
+class Opens:
+    """A pickle that makes a file when it is loaded."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return open, (str(self.file), "w")
 
 
 def portrait(size: int = SIZE, mode: str = "RGB") -> Image.Image:

@@ -17,8 +17,10 @@ from fairspace.ares.experts_ares import normalised
 from fairspace.ares.importing import EXPERTS, import_released
 from fairspace.ares.modeling_ares import AresModel
 from fairspace.builders.errors import BuildError
+from tests.ares.hostile import Opens
 
 THEIRS = ["young male", "young female", "middle male", "middle female", "older male", "older female"]
+EVIL = pickle.dumps(Opens(Path("ran")), 2)
 WIDTH = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 1, "intermediate_size": 128}
 
 
@@ -124,11 +126,6 @@ def test_what_was_imported_labels_images_and_is_measured(released: tuple[Release
     assert measured["skin_tone"].overall.images == 2
 
 
-class Evil:
-    def __reduce__(self) -> tuple[Callable[[str], Any], tuple[str]]:
-        return open, ("ran",)
-
-
 def changed(**more: torch.Tensor | None) -> Callable[[Path], None]:
     def change(file: Path) -> None:
         state = torch.load(file, weights_only=True) | more
@@ -141,7 +138,7 @@ def changed(**more: torch.Tensor | None) -> Callable[[Path], None]:
     ("file", "change", "message"),
     [
         ("l1_ag_dino.pth", Path.unlink, "SOURCE_MISSING at .*no l1_ag_dino.pth"),
-        ("l1_ag_dino.pth", lambda file: file.write_bytes(pickle.dumps(Evil(), 2)), "MODEL_UNSAFE at l1_ag_dino.pth"),
+        ("l1_ag_dino.pth", lambda file: file.write_bytes(EVIL), "MODEL_UNSAFE at l1_ag_dino.pth"),
         ("l1_ag_clip.pth", changed(text_prototypes=None), "text_prototypes: none"),
         (
             "l1_ag_convnext.pth",

@@ -9,7 +9,7 @@ which an interrupted run goes on; delete it after a change of the intervals. The
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -45,11 +45,6 @@ FAMILIES = {
 Held = tuple[str, bool, float]
 
 
-def simulations() -> Mapping[str, Callable[[int], Iterator[Held]]]:
-    iris = {f"IRIS, {name}": partial(iris_coverage.submission, model) for name, model in models().items()}
-    return iris | {name: partial(text_coverage.submission, name) for name in text_coverage.MODELS}
-
-
 def measured(submissions: int, chosen: tuple[str, ...]) -> dict[str, list[list[Held]]]:
     """Model -> results of its submissions; missing ones are drawn and kept."""
     kept: dict[tuple[str, int], list[Held]] = {}
@@ -58,7 +53,9 @@ def measured(submissions: int, chosen: tuple[str, ...]) -> dict[str, list[list[H
             name, number, values = json.loads(line)
             kept[name, number] = values
     KEPT.parent.mkdir(exist_ok=True)
-    by_model = {name: each for name, each in simulations().items() if name.startswith(chosen)}
+    simulations = {f"IRIS, {name}": partial(iris_coverage.submission, model) for name, model in models().items()}
+    simulations |= {name: partial(text_coverage.submission, name) for name in text_coverage.MODELS}
+    by_model = {name: each for name, each in simulations.items() if name.startswith(chosen)}
     with KEPT.open("a") as file:
         for number in range(submissions):
             for name, submission in by_model.items():

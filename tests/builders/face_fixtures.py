@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ from PIL import Image
 
 from fairspace.builders.engine.tools import ImagePrompt, Labels, PersonBox, Picture
 from fairspace.builders.iris.groups import GROUPS
+from tests.ares.hostile import encoded
 
 RACES = ("White", "Black", "Latino_Hispanic", "East Asian", "Southeast Asian", "Indian", "Middle Eastern")
 RED = 14
@@ -19,9 +19,7 @@ BUCKETS = ("20-29", "40-49", "60-69", "more than 70", "3-9")
 
 def jpeg(key: str, size: int = 8) -> bytes:
     random = np.random.RandomState(list(hashlib.sha256(key.encode()).digest()))
-    stream = BytesIO()
-    Image.fromarray(random.randint(0, 255, (size, size, 3), np.uint8)).save(stream, "JPEG")
-    return stream.getvalue()
+    return encoded(Image.fromarray(random.randint(0, 255, (size, size, 3), np.uint8)), "JPEG")
 
 
 def write_fairface(folder: Path, faces: int = 210, *, old: int = 7) -> None:

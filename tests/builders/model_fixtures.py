@@ -1,6 +1,5 @@
 import hashlib
 import json
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from PIL import Image
 
 from fairspace.builders.iris.groups import GROUPS, OCCUPATIONS
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
+from tests.ares.hostile import encoded
 
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 ANNOTATIONS = pa.schema(
@@ -62,9 +62,7 @@ def steer() -> list[Any]:
 
 def picture(key: str) -> bytes:
     colour = tuple(hashlib.sha256(key.encode()).digest()[:3])
-    stream = BytesIO()
-    Image.new("RGB", (8, 8), colour).save(stream, "JPEG")
-    return stream.getvalue()
+    return encoded(Image.new("RGB", (8, 8), colour), "JPEG")
 
 
 def image(row: Any) -> Any:

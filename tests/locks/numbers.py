@@ -106,14 +106,10 @@ def compared() -> dict[str, list[tuple[object, ...]]]:
 
 
 def readings() -> Numbers:
-    for name, read in compared().items():
-        yield name, f"{len(read)} {digest(*read)}"
-
-
-def blind() -> Numbers:
-    """Accuracy of each task on the labelled answers that no reader was tuned on, and on all others."""
+    """Accuracy of each task on the labelled answers that no reader was tuned on, and on all others; each reading."""
     for name, answers in compared().items():
-        yield name, f"{sum(gold == read for _, gold, read, _ in answers)} of {len(answers)}"
+        right = sum(gold == read for _, gold, read, _ in answers)
+        yield name, f"{right} of {len(answers)} {digest(*answers)}"
 
 
 def items() -> Numbers:
@@ -182,7 +178,7 @@ def boards() -> Numbers:
 
 
 PARTS: dict[str, Callable[[], Numbers]] = {
-    part.__name__: part for part in (scores, errors, readings, blind, items, contents, shards, ares, boards, pages)
+    part.__name__: part for part in (scores, errors, readings, items, contents, shards, ares, boards, pages)
 }
 
 

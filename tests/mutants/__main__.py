@@ -129,9 +129,7 @@ def _run(tests: tuple[str, ...], copy: Path) -> int:
             if report.failed:
                 first.append(report.nodeid)
 
-        def pytest_collectreport(self, report: Any) -> None:
-            if report.failed:
-                first.append(report.nodeid)
+        pytest_collectreport = pytest_runtest_logreport
 
     code = pytest.main([*OPTIONS, "--basetemp", str(copy / ".tmp"), *tests], plugins=[Failures()])
     strays = [name for name, module in sys.modules.items() if name.startswith("fairspace.") and _is_stray(module, copy)]

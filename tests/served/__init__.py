@@ -21,9 +21,8 @@ fault spoils keys by hash and attempts by `attempt` and `times`; only `every` an
     Fault("slow", seconds=30, matching="nurse")              # longer than the client waits, at the first attempt
 """
 
-from tests.served.counts import Requests
 from tests.served.faults import WAYS, Fault
-from tests.served.options import Options
+from tests.served.options import Options, Requests
 from tests.served.running import Served
 
 __all__ = ["WAYS", "Fault", "Options", "Requests", "Served"]

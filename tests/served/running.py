@@ -4,9 +4,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 from tests.loopback import Loopback
-from tests.served.counts import Requests
 from tests.served.faults import Fault
-from tests.served.options import Options
+from tests.served.options import Options, Requests
 
 
 @dataclass

@@ -81,12 +81,6 @@ def test_a_killed_rank_of_torchrun_goes_on_with_the_same_command(place: Path, ti
     assert files(out) == files(place / "whole")
 
 
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
-
-
 @contextmanager
 def raylets() -> Iterator[dict[str, str]]:
     """Two raylets of one core each, and the variables that reach them; skipped where Ray cannot start in its time."""
@@ -94,7 +88,9 @@ def raylets() -> Iterator[dict[str, str]]:
     secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token_hex(32), "RAY_USAGE_STATS_ENABLED": "0"}
     patient = {"RAY_agent_register_timeout_ms": "120000", "HOME": session}
     settings = environment(**secret, **patient)
-    port = free_port()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
     ray = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus", "1", "--object-store-memory"]
     ray += ["100000000", "--disable-usage-stats"]
     head = ["--head", "--port", str(port), "--include-dashboard=false", "--temp-dir", session]
@@ -138,7 +134,7 @@ def actor(below: psutil.Process) -> psutil.Process | None:
     return None
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=300)
 @pytest.mark.process
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed (the extra `ray`)")
 def test_a_killed_actor_of_ray_changes_no_byte(place: Path, tiny_ares: Path) -> None:

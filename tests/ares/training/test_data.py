@@ -1,7 +1,6 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
-from io import BytesIO
 from itertools import product
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from fairspace.ares.training.data import Data, drawn_face, open_data
 from fairspace.builders.engine.dataset import Split
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris_classifier_25.dataset import columns
+from tests.ares.hostile import encoded
 
 TASKS = [AGE_GENDER, SKIN_TONE]
 PARTS = ("train", "stop", "routers", "calibration", "test")
@@ -64,9 +64,8 @@ def built(folder: Path, splits: Mapping[str, int] = SPLITS, *, spoil: bool = Fal
             rows = []
             for number in range(n):
                 gender, age, tone = cells[number % len(cells)]
-                stream = BytesIO()
-                drawn_face(f"{config}-{split}", number, size=FACE).image.save(stream, "PNG")
-                data = b"none" if spoil and number == 3 else stream.getvalue()
+                face = drawn_face(f"{config}-{split}", number, size=FACE).image
+                data = b"none" if spoil and number == 3 else encoded(face, "PNG")
                 real = number % 4 == 0
                 row = dict.fromkeys(features) | {
                     "id": f"{config}/{split}/{number}",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fairspace.ares.training.stages import METRICS, REPORT, train
+from fairspace.ares.training.stages import METRICS, REPORT, claimed, train
 from fairspace.builders.errors import BuildError
 from tests.ares.quick import TASKS, quick_config
 
@@ -73,16 +73,9 @@ def test_two_processes_train_as_one_but_for_rounding(config: Path, tmp_path: Pat
     reports = [json.loads((tmp_path / name / REPORT).read_text()) for name in ("one", "two")]
     assert reports[0]["test"]["age_gender"]["accuracy"] == reports[1]["test"]["age_gender"]["accuracy"]
     assert reports[1]["processes"] == "2"
+    by_three = {key: reports[0][key] for key in ("config_sha256", "data", "data_sha256")} | {"processes": "3"}
     with pytest.raises(BuildError, match="OUT_IN_USE"):  # finished, but by another number of processes
-        torchrun_here(config, tmp_path / "one", 3)
-
-
-def torchrun_here(config: Path, out: Path, ranks: int) -> None:
-    """The claim of a run of `ranks` processes."""
-    from fairspace.ares.training.stages import claimed
-
-    before = json.loads((out / REPORT).read_text())
-    claimed(out, {key: before[key] for key in ("config_sha256", "data", "data_sha256")} | {"processes": str(ranks)})
+        claimed(tmp_path / "one", by_three)
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,7 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import (
-    CLIPConfig,
-    CLIPModel,
-    ConvNextConfig,
-    ConvNextModel,
-    Dinov2Config,
-    Dinov2Model,
-    EfficientNetConfig,
-    EfficientNetModel,
-)
+import transformers
 
 from fairspace.ares.configuration_ares import AGE_GENDER, SKIN_TONE
 from fairspace.ares.modeling_ares import AresModel
@@ -21,6 +12,7 @@ from fairspace.ares.training.config import Upstream, read_config
 from fairspace.ares.training.experts import Trained, backbone_weights, texts
 from fairspace.ares.training.stages import REPORT, train, untrained
 from fairspace.builders.errors import BuildError
+from tests.ares.hostile import Opens
 from tests.ares.quick import FAST, quick_config
 from tests.builders.models import tiny
 
@@ -34,14 +26,18 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = tiny.tokenizer()
     marks = {"bos_token_id": words.bos_token_id, "eos_token_id": words.eos_token_id, "pad_token_id": words.pad_token_id}
     text = {**sizes, **marks, "vocab_size": len(words), "max_position_embeddings": 77}
-    clip = CLIPConfig(text_config=text, vision_config={**sizes, "image_size": 32, "patch_size": 8}, projection_dim=8)
-    CLIPModel(clip).save_pretrained(folder / "clip")
+    clip = transformers.CLIPConfig(
+        text_config=text, vision_config={**sizes, "image_size": 32, "patch_size": 8}, projection_dim=8
+    )
+    transformers.CLIPModel(clip).save_pretrained(folder / "clip")
     words.save_pretrained(folder / "clip")
     dinov2 = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "mlp_ratio": 1}
-    Dinov2Model(Dinov2Config(**dinov2, image_size=48, patch_size=8)).save_pretrained(folder / "dinov2")
-    convnext = ConvNextConfig(hidden_sizes=[8, 8, 8, 8], depths=[1, 1, 1, 1])
-    ConvNextModel(convnext).save_pretrained(folder / "convnext")
-    EfficientNetModel(EfficientNetConfig(**FAST)).save_pretrained(folder / "efficientnet")
+    transformers.Dinov2Model(transformers.Dinov2Config(**dinov2, image_size=48, patch_size=8)).save_pretrained(
+        folder / "dinov2"
+    )
+    convnext = transformers.ConvNextConfig(hidden_sizes=[8, 8, 8, 8], depths=[1, 1, 1, 1])
+    transformers.ConvNextModel(convnext).save_pretrained(folder / "convnext")
+    transformers.EfficientNetModel(transformers.EfficientNetConfig(**FAST)).save_pretrained(folder / "efficientnet")
     return folder
 
 
@@ -54,13 +50,13 @@ def with_sources(file: Path, hub: Path) -> Path:
 def test_a_model_begins_with_the_checkpoints_weights(hub: Path, tmp_path: Path) -> None:
     config = read_config(with_sources(tmp_path / "sources.toml", hub))
     model = untrained(config, [AGE_GENDER, SKIN_TONE], {})
-    dinov2 = Dinov2Model.from_pretrained(hub / "dinov2")
+    dinov2 = transformers.Dinov2Model.from_pretrained(hub / "dinov2")
     stem, tail = model.stems["dinov2"].state_dict(), model.expert("skin_tone", "dinov2").state_dict()
     whole = dinov2.state_dict()
     assert torch.equal(stem["embeddings.position_embeddings"], whole["embeddings.position_embeddings"])
     assert torch.equal(stem["blocks.0.norm1.weight"], whole["encoder.layer.0.norm1.weight"])
     assert torch.equal(tail["blocks.0.mlp.fc1.weight"], whole["encoder.layer.1.mlp.fc1.weight"])
-    trunk = EfficientNetModel.from_pretrained(hub / "efficientnet").state_dict()
+    trunk = transformers.EfficientNetModel.from_pretrained(hub / "efficientnet").state_dict()
     assert all(torch.equal(model.fast.trunk.state_dict()[name], value) for name, value in trunk.items())
     model.save_pretrained(tmp_path / "saved")
     again = AresModel.from_pretrained(tmp_path / "saved")
@@ -96,7 +92,7 @@ def test_training_moves_the_text_encoder_and_the_offsets_and_keeps_the_stem(hub:
     moved = model.expert("skin_tone", "clip").prototypes.detach() - first.eval()().detach()
     assert 1e-4 < float(moved.norm(dim=1).mean()) < 0.8  # random prototypes would be 1 or more away
     stem = model.stems["convnext"].state_dict()
-    whole = ConvNextModel.from_pretrained(hub / "convnext").state_dict()
+    whole = transformers.ConvNextModel.from_pretrained(hub / "convnext").state_dict()
     assert torch.equal(stem["embeddings.patch_embeddings.weight"], whole["embeddings.patch_embeddings.weight"])
     assert {event["stage"] for event in seen} >= {"age_gender__clip", "fast"}
     report = (tmp_path / "out" / REPORT).read_text(encoding="utf-8")
@@ -104,19 +100,11 @@ def test_training_moves_the_text_encoder_and_the_offsets_and_keeps_the_stem(hub:
     assert "convnext (sha256" in report
 
 
-class Opens:
-    def __init__(self, file: Path) -> None:
-        self.file = file
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return open, (str(self.file), "w")
-
-
 def test_a_pickle_gives_tensors_and_runs_nothing(hub: Path, tmp_path: Path) -> None:
     folder = tmp_path / "dinov2"
     folder.mkdir()
     (folder / "config.json").write_bytes((hub / "dinov2" / "config.json").read_bytes())
-    whole = Dinov2Model.from_pretrained(hub / "dinov2").state_dict()
+    whole = transformers.Dinov2Model.from_pretrained(hub / "dinov2").state_dict()
     torch.save(whole, folder / "pytorch_model.bin")
     module = backbone_weights("dinov2", Upstream(source=str(folder)))
     assert module is not None
@@ -128,7 +116,7 @@ def test_a_pickle_gives_tensors_and_runs_nothing(hub: Path, tmp_path: Path) -> N
 
 
 def test_a_checkpoint_that_lacks_weights_is_refused(hub: Path, tmp_path: Path) -> None:
-    cut = Dinov2Model.from_pretrained(hub / "dinov2")
+    cut = transformers.Dinov2Model.from_pretrained(hub / "dinov2")
     weights = {name: value for name, value in cut.state_dict().items() if "layernorm" not in name}
     cut.save_pretrained(tmp_path / "dinov2", state_dict=weights)
     with pytest.raises(BuildError, match=r"TRAINING_DATA.*lacks.*layernorm"):

@@ -27,14 +27,13 @@ from fairspace.builders.drawn.swatches import (
 from fairspace.builders.iris.groups import AGES, GENDERS, OCCUPATIONS, SKIN_TONES
 from fairspace.builders.iris_steer_60.plan import COLOURS, LABELS
 from fairspace.builders.stereotypical_bias.plan import TRAITS
+from tests.ares.hostile import encoded
 
 GROUPS = list(product(GENDERS, AGES, SKIN_TONES))
 
 
 def copied(image: Image.Image, size: int | None = None, quality: int = 88) -> Image.Image:
-    stream = BytesIO()
-    image.save(stream, "JPEG", quality=quality)
-    copy = Image.open(stream).convert("RGB")
+    copy = Image.open(BytesIO(encoded(image, "JPEG", quality=quality))).convert("RGB")
     return copy if size is None else copy.resize((size, size))
 
 

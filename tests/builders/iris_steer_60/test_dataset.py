@@ -19,16 +19,9 @@ from fairspace.builders.engine.tools import ImagePrompt, Labels, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.iris.groups import AGES, COMBINATIONS, GENDERS, GROUPS, OCCUPATIONS, SKIN_TONES
 from fairspace.builders.iris.items import steer_items
+from fairspace.builders.iris_steer_60 import plan as steer_plan
 from fairspace.builders.iris_steer_60 import understanding
 from fairspace.builders.iris_steer_60.dataset import DATASET
-from fairspace.builders.iris_steer_60.plan import (
-    LABELS,
-    PAIRS,
-    QUESTIONS,
-    YES_NO,
-    pair_ids,
-    pairs,
-)
 from fairspace.builders.sources.model_images import ModelStore
 from tests.builders.builds import Built, rows
 from tests.builders.model_fixtures import STEREOTYPES, annotation, neutral, steer, write_model
@@ -85,7 +78,7 @@ def _asked(text: str) -> dict[int, int]:
     """Place of a stripe -> code, as a text says."""
     said = read_person(text)
     words = (said.gender, said.age.removesuffix("-aged"), said.skin_tone, said.attire, "", said.expression)
-    named = zip(LABELS.values(), words, strict=False)  # yes or no for the last two
+    named = zip(steer_plan.LABELS.values(), words, strict=False)  # yes or no for the last two
     codes = {place: names.index(word) for place, (names, word) in enumerate(named) if word}
     shown = {4: said.accessories, 6: said.insignia, 7: said.facial_hair}
     return codes | {place: int(not there) for place, there in shown.items() if there is not None}
@@ -168,7 +161,7 @@ def test_drawn_images_show_what_their_rows_say(sample: Built) -> None:
     for row, image in zip(found, images, strict=True):
         (face,) = measure(image)
         there = (face.accessories, face.insignia, face.facial_hair)
-        seen = [face.attire, face.expression, *(YES_NO[not each] for each in there)]
+        seen = [face.attire, face.expression, *(steer_plan.YES_NO[not each] for each in there)]
         columns = ("uniform_color", "facial_expression", "has_accessories", "has_insignia", "has_facial_hair")
         assert seen == [row[column] for column in columns], row["id"]
 
@@ -176,7 +169,7 @@ def test_drawn_images_show_what_their_rows_say(sample: Built) -> None:
 def test_without_tools_the_plan_is_there_and_says_that_it_has_no_images(plan: Built) -> None:
     out, manifest = plan
     found = rows(out, "understanding")
-    assert len(found) == 2 * PAIRS
+    assert len(found) == 2 * steer_plan.PAIRS
     assert all(row["image"] is None and row["generator"] is None for row in found)
     assert any("have no images" in note for note in manifest.notes)
     assert any("generation is left out" in note for note in manifest.notes)
@@ -185,20 +178,20 @@ def test_without_tools_the_plan_is_there_and_says_that_it_has_no_images(plan: Bu
 
 def test_question_ids_follow_from_the_rows(plan: Built) -> None:
     questions = [row["id"] for row in rows(plan[0], "questions")]
-    assert questions == list(QUESTIONS)
+    assert questions == list(steer_plan.QUESTIONS)
     ids = [f"{row['id']}/{question}" for row in rows(plan[0], "understanding") for question in questions]
-    assert ids == pair_ids("v1").to_pylist()
+    assert ids == steer_plan.pair_ids("v1").to_pylist()
 
 
 def test_answers_of_the_rows_are_those_of_the_scorer(plan: Built) -> None:
     found = rows(plan[0], "understanding")
     asked = {row["id"]: json.loads(row["labels"]) for row in rows(plan[0], "questions") if row["kind"] == "objective"}
-    assert list(asked) == list(LABELS)
-    for number in (0, 1, 47, 2999, PAIRS - 1):
+    assert list(asked) == list(steer_plan.LABELS)
+    for number in (0, 1, 47, 2999, steer_plan.PAIRS - 1):
         for side in (0, 1):
             row = found[2 * number + side]
-            for place, question in enumerate(LABELS):
-                answer = LABELS[question][pairs().labels[number, side, place]]
+            for place, question in enumerate(steer_plan.LABELS):
+                answer = steer_plan.LABELS[question][steer_plan.pairs().labels[number, side, place]]
                 assert row[understanding.COLUMNS[question]].removesuffix("-aged") == answer
                 assert answer in asked[question]
 
@@ -217,7 +210,7 @@ def test_images_of_a_pair_differ_in_their_combination_alone(plan: Built) -> None
 
 
 def test_the_stereotypical_image_is_the_one_that_the_labour_figures_make_more_usual() -> None:
-    plan = pairs()
+    plan = steer_plan.pairs()
     nurses = np.flatnonzero((plan.occupation == OCCUPATIONS.index("nurse")) & (plan.combination == 0))
     for number in nurses.tolist():
         female = plan.labels[number, :, 0] == 0
@@ -249,7 +242,7 @@ def test_a_pair_that_no_attempt_passed_stands_as_failed_and_has_no_labels(tmp_pa
 
     job = BuildJob(None, tmp_path, sample=True, tools=tools(Never(astray=0)))
     number, other = understanding.sample_pairs()[:2]
-    never = tuple(pairs().labels[number, 1, :4].tolist())
+    never = tuple(steer_plan.pairs().labels[number, 1, :4].tolist())
     split = understanding.understanding_split(job)
     found = {row["id"]: row for row in split.rows([number, other])}
     failed = [row for row in found.values() if row["status"] == "failed"]
@@ -257,7 +250,7 @@ def test_a_pair_that_no_attempt_passed_stands_as_failed_and_has_no_labels(tmp_pa
     for row in failed:
         assert row["image"] is None
         assert {row[column] for column in ("group", *understanding.COLUMNS.values())} == {None}
-        assert row["combination"] == tuple(COMBINATIONS)[pairs().combination[number]]
+        assert row["combination"] == tuple(COMBINATIONS)[steer_plan.pairs().combination[number]]
     assert {found[f"pair/{other:04d}/{side}"]["status"] for side in "ab"} == {"made"}
     assert "no pair passed" in " ".join(job.take_rejected())
 
@@ -326,7 +319,7 @@ class Sees:
         self.alike, self.closeness = alike, closeness
 
     def label(self, images: Sequence[Image]) -> list[Labels]:
-        return [Labels(*GROUPS[pairs().groups[0, 1]].split("_"))] * len(images)
+        return [Labels(*GROUPS[steer_plan.pairs().groups[0, 1]].split("_"))] * len(images)
 
     def text_similarity(self, images: Sequence[Image], texts: Sequence[str]) -> list[float]:
         return [
@@ -360,18 +353,19 @@ def test_a_margin_says_how_much_closer_the_planned_label_is_than_any_other() -> 
 
 
 def test_no_prompt_and_no_statement_names_what_is_not_to_be_seen() -> None:
-    texts = [understanding.base_prompt(number) for number in range(0, len(pairs().groups), 7)]
+    texts = [understanding.base_prompt(number) for number in range(0, len(steer_plan.pairs().groups), 7)]
     texts += [text for statements in understanding.STATEMENTS.values() for text in statements.values()]
     for text in texts:
         assert not {"without", "no", "not"} & set(text.replace(",", "").split())
-    assert {*understanding.STATEMENTS, "a", "b", "c"} == set(LABELS)
+    assert {*understanding.STATEMENTS, "a", "b", "c"} == set(steer_plan.LABELS)
     assert all(
-        set(understanding.STATEMENTS[question]) == set(LABELS[question]) for question in understanding.STATEMENTS
+        set(understanding.STATEMENTS[question]) == set(steer_plan.LABELS[question])
+        for question in understanding.STATEMENTS
     )
 
 
 def test_a_prompt_names_the_age_and_shows_the_chest_where_a_badge_is() -> None:
-    for number in range(0, len(pairs().groups), 7):
+    for number in range(0, len(steer_plan.pairs().groups), 7):
         prompt, labels = understanding.base_prompt(number), understanding.planned_labels(number, 0)
         assert {"young": "a young ", "middle": "a middle-aged ", "older": "an older "}[labels["b"]] in prompt
         assert "middle middle" not in prompt

@@ -1,5 +1,4 @@
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from PIL import Image as Images
 from fairspace.builders.engine.tools import PersonBox, Picture
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models.detection import SCHEMA, StoredBoxes, YolosDetector, arrange
+from tests.ares.hostile import encoded
 from tests.builders.models import tiny
 
 THRESHOLD = 0.2
@@ -24,9 +24,7 @@ def yolos(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def picture(seed: int, size: tuple[int, int]) -> Picture:
     noise = np.random.RandomState(seed).randint(0, 256, (size[1], size[0], 3), np.uint8)
-    stream = BytesIO()
-    Images.fromarray(noise).save(stream, "PNG")
-    return Picture(f"images/{seed}.png", stream.getvalue())
+    return Picture(f"images/{seed}.png", encoded(Images.fromarray(noise), "PNG"))
 
 
 PICTURES = [picture(n, size) for n, size in enumerate([(80, 60), (60, 80), (80, 60), (64, 64), (160, 120), (50, 90)])]

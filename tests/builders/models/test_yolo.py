@@ -1,7 +1,6 @@
 import hashlib
 import json
 import lzma
-import os
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from fairspace.builders.errors import BuildError
 from fairspace.builders.models.detection import FaceParts, ImageDetector
 from fairspace.builders.models.opening import open_face_parts, open_tools
 from fairspace.builders.models.yolo import OnnxYolo, UltralyticsYolo, letterbox, suppressed
+from tests.ares.hostile import Opens
 from tests.builders.models.make_yolo import PHOTOS, PLACE, photo, spread
 
 IMAGES = [Image.fromarray(photo) for photo in PHOTOS]
@@ -127,7 +127,7 @@ def test_without_ultralytics_the_extra_and_its_licence_are_named(tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_a_checkpoint_gives_the_boxes_that_ultralytics_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_gives_the_boxes_that_ultralytics_gives(tmp_path: Path) -> None:
     ultralytics = pytest.importorskip("ultralytics", reason="extra `detect`, which no environment of ours has")
     import torch
     from ultralytics.data.augment import LetterBox
@@ -156,16 +156,8 @@ def test_a_checkpoint_gives_the_boxes_that_ultralytics_gives(tmp_path: Path, mon
         assert_same(boxes, found[:, :5].numpy(), 0.011)
     with pytest.raises(BuildError, match=r"TOOL_MISSING.*its sha256 is .*for a pickle"):
         open_tools(detector=f"ultralytics:{file}")
-    monkeypatch.chdir(tmp_path)
-    torch.save({"model": Evil()}, file)
+    torch.save({"model": Opens(tmp_path / "ran")}, file)
     sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
     with pytest.raises(BuildError, match="MODEL_UNSAFE"):
         UltralyticsYolo(str(file), sha256=sha256).boxes(IMAGES[:1])
     assert not (tmp_path / "ran").exists()
-
-
-class Evil:
-    """A pickle that runs code."""
-
-    def __reduce__(self) -> Any:
-        return os.mkdir, ("ran",)

@@ -131,10 +131,6 @@ def part(kind: str, configuration: dict[str, Any]) -> Any:
     return made(made.config_class(**configuration)) if hasattr(made, "config_class") else made(**configuration)
 
 
-def _vae() -> Any:
-    return part(*PIPELINES["sdxl"]["vae"])
-
-
 def _pipeline(name: str, folder: Path) -> Path:
     quiet()
     import diffusers

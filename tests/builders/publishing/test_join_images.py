@@ -2,7 +2,6 @@ import hashlib
 import shutil
 import subprocess
 import sys
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from PIL import Image
 
 from fairspace.builders.publishing import join_images
+from tests.ares.hostile import encoded
 
 
 def photo(width: int, height: int, seed: int = 0) -> Image.Image:
@@ -20,9 +20,7 @@ def photo(width: int, height: int, seed: int = 0) -> Image.Image:
 
 
 def jpeg(image: Image.Image, **settings: Any) -> bytes:
-    stream = BytesIO()
-    image.save(stream, "JPEG", quality=95, **settings)
-    return stream.getvalue()
+    return encoded(image, "JPEG", quality=95, **settings)
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:

@@ -15,16 +15,7 @@ from fairspace.builders.engine.dataset import BuildJob, BuildManifest
 from fairspace.builders.engine.tools import PersonBox, Tools
 from fairspace.builders.errors import BuildError
 from fairspace.builders.models.detection import SCHEMA, StoredBoxes
-from fairspace.builders.stereotypical_bias import plan
-from fairspace.builders.stereotypical_bias.dataset import (
-    DATASET,
-    GENERATED_PER_TRAIT,
-    SAMPLE_KEPT,
-    SAMPLE_PAIRS,
-    TOO_FEW,
-    FacePair,
-)
-from fairspace.builders.stereotypical_bias.dataset import persona_splits as persona
+from fairspace.builders.stereotypical_bias import dataset, plan
 from tests.builders.builds import Built, rows
 from tests.builders.face_fixtures import Painter, Watcher, jpeg, write_utkface
 
@@ -43,7 +34,7 @@ def tools() -> Tools:
 
 
 def make(folder: Path, source: Path | None, **more: Any) -> BuildManifest:
-    return build(DATASET, folder, source=source, **{"sample": True, "tools": tools(), **more})
+    return build(dataset.DATASET, folder, source=source, **{"sample": True, "tools": tools(), **more})
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +46,12 @@ def built(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
 def test_every_cell_has_as_many_pairs_as_its_smaller_group_has_faces(tmp_path: Path) -> None:
     write_utkface(tmp_path / "sources/utkface", plan.AGES, 4, lambda name: b"")
     job = BuildJob(tmp_path / "sources", tmp_path / "work")
-    found = {split.split: split.units for split in DATASET.splits(job) if split.config == "vision"}
+    found = {split.split: split.units for split in dataset.DATASET.splits(job) if split.config == "vision"}
     assert {attribute: len(pairs) for attribute, pairs in found.items()} == {"gender": 4 * 192, "race": 4 * 576}
     assert len(job.take_rejected()) == 16 * (192 + 576)
     assert "vision/gender: 768 of 3,840 places for a pair are filled, 2,604 in the paper" in job.notes[0]
     for attribute in plan.ATTRIBUTES:
-        chosen: Sequence[FacePair] = found[attribute][:]
+        chosen: Sequence[dataset.FacePair] = found[attribute][:]
         assert len({frozenset((pair.left[2], pair.right[2])) for pair in chosen}) == len(chosen)
         rows_of = {row["pair"]: row for row in plan.pairs(attribute).to_pylist()}
         for pair in chosen:
@@ -78,9 +69,9 @@ def test_every_cell_has_as_many_pairs_as_its_smaller_group_has_faces(tmp_path: P
 def test_faces_are_drawn_by_the_seed_and_used_evenly(tmp_path: Path) -> None:
     write_utkface(tmp_path / "sources/utkface", (30,), 25, lambda name: b"")
 
-    def chosen(work: str, seed: int) -> list[FacePair]:
+    def chosen(work: str, seed: int) -> list[dataset.FacePair]:
         job = BuildJob(tmp_path / "sources", tmp_path / work, seed)
-        return [pair for split in DATASET.splits(job) if split.config == "vision" for pair in split.units[:]]
+        return [pair for split in dataset.DATASET.splits(job) if split.config == "vision" for pair in split.units[:]]
 
     first = chosen("first", 0)
     assert first == chosen("again", 0)
@@ -123,7 +114,7 @@ def test_a_sample_has_every_combination_of_groups(built: Built) -> None:
             assert row["age"] in (18, 65)
     assert len(kinds["gender"]) == 4
     assert len(kinds["race"]) == 12
-    assert {n for counts in kinds.values() for n in counts.values()} == {SAMPLE_PAIRS}
+    assert {n for counts in kinds.values() for n in counts.values()} == {dataset.SAMPLE_PAIRS}
     assert not any("missing part" in note for note in manifest.notes)  # such names are drawn on purpose
 
 
@@ -171,7 +162,7 @@ def test_without_utkface_the_questions_of_all_pairs_are_there(tmp_path: Path) ->
 def test_every_trait_has_images_without_persons_and_the_planned_questions(built: Built) -> None:
     folder, manifest = built
     found = rows(folder, "persona")
-    assert Counter(row["trait"] for row in found) == dict.fromkeys(plan.TRAITS, SAMPLE_KEPT)
+    assert Counter(row["trait"] for row in found) == dict.fromkeys(plan.TRAITS, dataset.SAMPLE_KEPT)
     assert manifest.rejected["a person"] > 0
     items = {a: {r["id"]: r["prompt"] for r in plan.items(f"language_{a}").to_pylist()} for a in plan.ATTRIBUTES}
     for row in found:
@@ -185,15 +176,15 @@ def test_every_trait_has_images_without_persons_and_the_planned_questions(built:
 def test_400_images_of_a_trait_are_made_and_200_drawn_by_the_seed(tmp_path: Path) -> None:
     def trait(work: str, build_seed: int) -> tuple[list[str], list[int], int]:
         job = BuildJob(None, tmp_path / work, build_seed, tools=tools())
-        (split,) = persona(job)
+        (split,) = dataset.persona_splits(job)
         made = list(split.rows(split.units[3:4]))
         reasons = Counter(json.loads(line)["reason"] for line in job.take_rejected())
         return [row["id"] for row in made], [row["seed"] for row in made], reasons["a person"]
 
     ids, seeds, rejected = trait("first", 0)
     assert ids == [f"persona/geek/{number:03d}" for number in range(200)]
-    assert len(list((tmp_path / "first/made").glob("*.json"))) == GENERATED_PER_TRAIT
-    assert len(list((tmp_path / "first/made").glob("*.image"))) == GENERATED_PER_TRAIT - rejected
+    assert len(list((tmp_path / "first/made").glob("*.json"))) == dataset.GENERATED_PER_TRAIT
+    assert len(list((tmp_path / "first/made").glob("*.image"))) == dataset.GENERATED_PER_TRAIT - rejected
     assert 60 < rejected < 140
     assert len(set(seeds)) == 200
     assert set(seeds).isdisjoint(trait("other", 1)[1])
@@ -220,8 +211,8 @@ def test_too_few_images_without_persons_leave_gaps_that_are_logged(tmp_path: Pat
         for file in sorted((tmp_path / "out/.build/persona").glob("*.json"))
         for line in json.loads(file.read_text())["rejected"]
     ]
-    missing = [line for line in lines if line["reason"] == TOO_FEW]
-    assert len(missing) == len(plan.TRAITS) * SAMPLE_KEPT
+    missing = [line for line in lines if line["reason"] == dataset.TOO_FEW]
+    assert len(missing) == len(plan.TRAITS) * dataset.SAMPLE_KEPT
 
 
 def test_stored_boxes_cannot_say_whether_new_images_hold_persons(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from fairspace.submissions.report.paper import write_paper
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.scoring import score_submission
 from fairspace.submissions.running.asking.parts import parts
+from tests.ares.hostile import encoded
 from tests.builders.builds import rows
 from tests.builders.face_fixtures import jpeg
 from tests.oracles.authors.clones import Repository
@@ -174,15 +175,14 @@ def test_pictures_are_joined_and_written_on_as_the_authors_do(clone: Path, tmp_p
     for number in range(2):
         (tmp_path / f"{number}.png").write_bytes(png(str(number), 200))
     files = [tmp_path / "0.png", tmp_path / "1.png"]
-    theirs = joiner(clone, FACES, "join_images_with_lines", "mitigation == ''")(files)
-    stream = BytesIO()
-    theirs.save(stream, "JPEG")
+    joined = encoded(joiner(clone, FACES, "join_images_with_lines", "mitigation == ''")(files), "JPEG")
     made = {f"{side}_file": file.name for side, file in zip(("left", "right"), files, strict=True)}
     made |= {
         f"{s}_sha256": hashlib.sha256(f.read_bytes()).hexdigest() for s, f in zip(("left", "right"), files, strict=True)
     }
     ours = Maker(tmp_path).image({"id": "a", "bar": modscan.BAR, **made})["bytes"]
-    assert np.array_equal(np.asarray(Image.open(BytesIO(ours))), np.asarray(Image.open(stream)))
+    made_here, made_there = (np.asarray(Image.open(BytesIO(data))) for data in (ours, joined))
+    assert np.array_equal(made_here, made_there)
     faces = [Image.open(file) for file in files]
     for mode, name in (("drawn_self_reminder", "sr"), ("drawn_debiasing", "debias")):
         theirs = joiner(clone, FACES, "join_images_with_lines", f"mitigation == '{name}'")(files)
@@ -192,9 +192,7 @@ def test_pictures_are_joined_and_written_on_as_the_authors_do(clone: Path, tmp_p
 
 
 def png(key: str, size: int) -> bytes:
-    stream = BytesIO()
-    Image.open(BytesIO(jpeg(key))).resize((size, size)).save(stream, "PNG")
-    return stream.getvalue()
+    return encoded(Image.open(BytesIO(jpeg(key))).resize((size, size)), "PNG")
 
 
 def test_its_prompts_and_ids_are_its_own_and_never_change() -> None:

@@ -65,7 +65,7 @@ def run(clone: Path) -> Outcome:
     for kind, data in drawn.items():
         measured = ORACLE.measured(data)
         theirs = {
-            _ours_of(name): number
+            {theirs: mine for mine, theirs in _NAMES.items()}.get(name, name): number
             for part in ("rd", "jsd", "penalties", "gaps")
             for name, number in out[part][kind].items()
         }
@@ -73,10 +73,6 @@ def run(clone: Path) -> Outcome:
         comparisons += compare("authors", TITLE, kind, IRIS.source, measured, theirs, ours.scorer, named)
     comparisons += _formulas(given, out)
     return Outcome(comparisons, PATCHES, DEPARTURES)
-
-
-def _ours_of(name: str) -> str:
-    return {theirs: mine for mine, theirs in _NAMES.items()}.get(name, name)
 
 
 def _write(folder: Path, kind: str, drawn: Drawn) -> None:
@@ -163,7 +159,9 @@ def _formulas(given: Mapping[str, Any], out: Mapping[str, Any]) -> Iterator[Comp
         "drawn", mine, theirs, lambda name: "|SDS| normalised" if name.startswith("AbsSDS") else "values normalised"
     )
     codes = [profile_code(ifs, rfs, bis, INAUGURAL.tau) for ifs, rfs, bis in given["scores"]]
-    mine, theirs = _unlike(codes, out["codes"])
+    unlike = [float(a != b) for a, b in zip(codes, out["codes"], strict=True)]
+    mine = dict.fromkeys(map(str, range(len(unlike))), 0.0)
+    theirs = dict(zip(mine, unlike, strict=True))
     yield from _compared("drawn", mine, theirs, lambda name: "profile code (1: unlike)")
     readings = [read_rating(text) for text in given["answers"]]
     ratings = [float(r.value) if r.outcome == "choice" else None for r in readings]
@@ -172,14 +170,6 @@ def _formulas(given: Mapping[str, Any], out: Mapping[str, Any]) -> Iterator[Comp
             {str(place): number for place, number in enumerate(column[part])} for column in (ratings, out["ratings"])
         )
         yield from _compared(kind, mine, theirs, lambda name: "rating in an answer")
-
-
-def _unlike(
-    mine: Iterable[str | None], theirs: Iterable[str]
-) -> tuple[dict[str, float | None], dict[str, float | None]]:
-    pairs = list(zip(mine, theirs, strict=True))
-    zero: Numbers = {str(place): 0.0 for place in range(len(pairs))}
-    return zero, {str(place): float(a != b) for place, (a, b) in enumerate(pairs)}
 
 
 def _compared(

@@ -18,13 +18,6 @@ FOLDER = Path(sys.argv[1])
 NOT_NEEDED = ("matplotlib", "matplotlib.pyplot", "seaborn", "sklearn", "sklearn.preprocessing", "sklearn.decomposition")
 
 
-def stub_plots() -> None:
-    for name in (*NOT_NEEDED, "sklearn.manifold"):
-        module = types.ModuleType(name)
-        vars(module).update(dict.fromkeys(("StandardScaler", "PCA", "TSNE", "pyplot")))
-        sys.modules[name] = module
-
-
 def parse_labels(frame: Any) -> Any:
     parts = frame["final_age_gender"].str.split(" ", n=1, expand=True)
     skin = frame["final_skin_tone"]
@@ -36,7 +29,9 @@ def records(frame: Any) -> dict[str, Any]:
 
 
 def main() -> None:
-    stub_plots()
+    for name in (*NOT_NEEDED, "sklearn.manifold"):
+        sys.modules[name] = types.ModuleType(name)
+        vars(sys.modules[name]).update(dict.fromkeys(("StandardScaler", "PCA", "TSNE", "pyplot")))
     sys.path.insert(0, str(FOLDER))
     pd = import_module("pandas")
     with contextlib.suppress(KeyError, AttributeError):

@@ -4,46 +4,24 @@ import numpy as np
 import pytest
 
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
-from fairspace.metrics.columns import Floats
-from fairspace.metrics.intervals import interval
 from fairspace.metrics.iris_score.standards import INAUGURAL as IRIS
-from fairspace.metrics.resampling import Quantity, Sample, draw, names_of, uncertainties
+from fairspace.metrics.resampling import Sample, draw, names_of, uncertainties
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.benchmarks.scoring_table import AS_RELEASED, Adjustment
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.scoring import resample
 from tests.benchmarks.text_coverage import MODELS, coverage
 from tests.damage import DAMAGES, at_random, damaged
-from tests.samples import once, sample
+from tests.oracles import fact_or_fair
 from tests.scored_baselines import baseline
-from tests.submissions.benchmarks.fact_or_fair.test_measure import (
-    images,
-    objective,
-    random_options,
-    subjective,
-    submission,
-    truthful,
-)
 from tests.submissions.benchmarks.rows import there
 
 
 @pytest.fixture(scope="module")
 def everything() -> Submission:
-    """All four tasks of FACT-OR-FAIR, drawn at random; one image in four has two faces."""
-    rng = np.random.default_rng(2)
-
-    def faces(slug: str, level: str, sample: int) -> list[tuple[str | None, str | None]]:
-        n = 2 if rng.random() < 0.25 else 1
-        return [(str(rng.choice(["female", "male"])), str(rng.choice(["Asian", "White", "Black"]))) for _ in range(n)]
-
-    others = {"gender": "Female", "race": "White"}
-
-    def say(slug: str, level: str, attribute: str, sample: int) -> str:
-        return truthful(slug, level, attribute, sample) if rng.random() < 0.6 else others[attribute]
-
-    return submission(
-        objective(say), subjective(random_options()), images("t2i_objective", faces), images("t2i_subjective", faces)
-    )
+    """All four tasks of FACT-OR-FAIR, drawn with a leaning; many images have two faces."""
+    (oracle,) = (oracle for oracle in fact_or_fair.ORACLES if oracle.revision == "v1")
+    return oracle.submission(oracle.draw(2, "drawn"))
 
 
 def designs_of(submission: Submission) -> dict[str, Sample]:
@@ -113,19 +91,6 @@ def test_the_error_of_m3_is_the_derived_one() -> None:
 def test_intervals_hold_the_truth_as_often_as_they_say(model: str, submissions: int, names: tuple[str, ...]) -> None:
     found = coverage(model, submissions, 200)
     assert np.mean([share for name, (share, _) in found.items() if name.startswith(names)]) >= 0.93
-
-
-def test_an_interval_holds_its_value() -> None:
-    x = np.random.default_rng(4).normal(size=(200, 30))
-
-    def norm(times: Floats) -> Floats:
-        return np.asarray(np.linalg.norm(times @ x / 200, axis=1)[:, None])
-
-    design = sample(norm, Quantity("s", "normal", (0.0, np.inf)), strata=np.zeros(200, np.int64))
-    drawn, value = draw(*design, 300), once(design)["s"]
-    assert interval("normal", value, drawn[:, 0], drawn[:, 0])[0][1] < value
-    found = uncertainties(*design, drawn)["s"]
-    assert found.low < found.high == value
 
 
 def test_what_scores_can_be_is_that_of_their_formulas() -> None:

@@ -12,7 +12,7 @@ import stat
 import struct
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -59,9 +59,33 @@ def folder(name: str, files: dict[str, bytes], *codes: str, says: str = "", **li
     CASES[name] = Case(lambda path: write_folder(path / "s", whole), frozenset(codes), says, replace(LIMITS, **limits))
 
 
-def members(name: str, extra: list[tuple[str | zipfile.ZipInfo, bytes]], *codes: str, says: str = "") -> None:
+def changed(name: str, change: Callable[[Path], object], *codes: str) -> None:
+    """Register the good folder after a change."""
+
+    def build(path: Path) -> Path:
+        made = write_folder(path / "s", GOOD)
+        change(made)
+        return made
+
+    CASES[name] = Case(build, frozenset(codes))
+
+
+def members(
+    name: str, extra: Iterable[tuple[str | zipfile.ZipInfo, bytes]], *codes: str, says: str = "", **limits: int
+) -> None:
     whole = [*GOOD.items(), *extra]
-    CASES[name] = Case(lambda path: write_zip(path / "s.zip", whole), frozenset(codes), says)
+    CASES[name] = Case(lambda path: write_zip(path / "s.zip", whole), frozenset(codes), says, replace(LIMITS, **limits))
+
+
+def zipped(name: str, change: Callable[[bytes], bytes], *codes: str, says: str = "") -> None:
+    """Register the good zip with other bytes."""
+
+    def build(path: Path) -> Path:
+        whole = write_zip(path / "s.zip", GOOD.items())
+        whole.write_bytes(change(whole.read_bytes()))
+        return whole
+
+    CASES[name] = Case(build, frozenset(codes), says)
 
 
 def meta(name: str, changes: dict[str, Any], *codes: str, says: str = "") -> None:
@@ -91,8 +115,11 @@ def face(name: str, rows: list[dict[str, Any]], *codes: str, says: str = "") -> 
 
 
 def parquet(name: str, table: pa.Table, *codes: str, says: str = "", **limits: int) -> None:
-    files = {"responses.jsonl": b"REMOVE", "responses.parquet": parquet_bytes(table)}
-    folder(name, files, *codes, says=says, **limits)
+    raw_parquet(name, parquet_bytes(table), *codes, says=says, **limits)
+
+
+def raw_parquet(name: str, data: bytes, *codes: str, says: str = "", **limits: int) -> None:
+    folder(name, {"responses.jsonl": b"REMOVE", "responses.parquet": data}, *codes, says=says, **limits)
 
 
 def parquet_bytes(table: pa.Table) -> bytes:
@@ -187,64 +214,23 @@ members(
 )
 
 
-@case("COMPRESSION_RATIO")
-def bomb_by_ratio(path: Path) -> Path:
-    return write_zip(path / "s.zip", [*GOOD.items(), ("annotations.jsonl", bytes(100 << 20))])
-
-
-@case("TOO_LARGE", member_bytes=1 << 20)
-def bomb_by_size(path: Path) -> Path:
-    return write_zip(path / "s.zip", [*GOOD.items(), ("annotations.jsonl", os.urandom(2 << 20))])
-
-
-@case("TOO_LARGE", total_bytes=3 << 20)
-def bomb_by_total(path: Path) -> Path:
-    shards = [(f"annotations-0000{i}-of-00004.jsonl", os.urandom(1 << 20)) for i in range(4)]
-    return write_zip(path / "s.zip", [*GOOD.items(), *shards])
-
-
-@case("TOO_MANY_FILES")
-def many_members(path: Path) -> Path:
-    return write_zip(path / "s.zip", [(f"{i}", b"") for i in range(5000)])
-
-
-@case("TOO_MANY_FILES", members=50)
-def many_files(path: Path) -> Path:
-    return write_folder(path / "s", GOOD | {f"{i}": b"" for i in range(60)})
-
-
-@case("ZIP64")
-def zip64_directory(path: Path) -> Path:
-    return write_zip(path / "s.zip", [(f"{i}", b"") for i in range(66_000)])
+members("bomb_by_ratio", [("annotations.jsonl", bytes(100 << 20))], "COMPRESSION_RATIO")
+members("bomb_by_size", [("annotations.jsonl", os.urandom(2 << 20))], "TOO_LARGE", member_bytes=1 << 20)
+members(
+    "bomb_by_total",
+    [(f"annotations-0000{i}-of-00004.jsonl", os.urandom(1 << 20)) for i in range(4)],
+    "TOO_LARGE",
+    total_bytes=3 << 20,
+)
+members("many_members", [(f"{i}", b"") for i in range(4998)], "TOO_MANY_FILES")
+members("zip64_directory", [(f"{i}", b"") for i in range(65_998)], "ZIP64")
+folder("many_files", {f"{i}": b"" for i in range(60)}, "TOO_MANY_FILES", members=50)
+folder("empty_folder", dict.fromkeys(GOOD, b"REMOVE"), "MISSING_FILE")
 
 
 @case("MISSING_FILE")
 def empty_zip(path: Path) -> Path:
     return write_zip(path / "s.zip", [])
-
-
-@case("MISSING_FILE")
-def empty_folder(path: Path) -> Path:
-    return write_folder(path / "s", {})
-
-
-@case("NOT_A_SUBMISSION")
-def empty_file(path: Path) -> Path:
-    (path / "s.zip").write_bytes(b"")
-    return path / "s.zip"
-
-
-@case("NOT_A_SUBMISSION")
-def text_file(path: Path) -> Path:
-    (path / "s.zip").write_text("This is no zip.\n" * 100)
-    return path / "s.zip"
-
-
-@case("NOT_A_SUBMISSION")
-def picture_that_ends_as_a_zip(path: Path) -> Path:
-    whole = write_zip(path / "s.zip", GOOD.items())
-    whole.write_bytes(b"\x89PNG\r\n\x1a\n" + whole.read_bytes())
-    return whole
 
 
 @case("NOT_A_SUBMISSION")
@@ -253,46 +239,31 @@ def fifo_as_submission(path: Path) -> Path:
     return path / "s"
 
 
-@case("ZIP_CORRUPT")
-def truncated_zip(path: Path) -> Path:
-    whole = write_zip(path / "s.zip", GOOD.items())
-    whole.write_bytes(whole.read_bytes()[:-200])
-    return whole
+def patched(signature: bytes, offset: int, change: bytes) -> Callable[[bytes], bytes]:
+    """A change of the bytes at an offset from each place of a signature."""
+
+    def patch(whole: bytes) -> bytes:
+        data = bytearray(whole)
+        at = data.find(signature)
+        while at >= 0:
+            data[at + offset : at + offset + len(change)] = change
+            at = data.find(signature, at + 4)
+        return bytes(data)
+
+    return patch
 
 
-@case("ZIP_CORRUPT")
-def directory_out_of_place(path: Path) -> Path:
-    whole = write_zip(path / "s.zip", GOOD.items())
-    data = bytearray(whole.read_bytes())
-    data[-6:-2] = struct.pack("<L", len(data) * 2)
-    whole.write_bytes(data)
-    return whole
-
-
-def _patched(path: Path, signature: bytes, offset: int, change: bytes) -> Path:
-    whole = write_zip(path / "s.zip", GOOD.items())
-    data = bytearray(whole.read_bytes())
-    at = data.find(signature)
-    while at >= 0:
-        data[at + offset : at + offset + len(change)] = change
-        at = data.find(signature, at + 4)
-    whole.write_bytes(data)
-    return whole
-
-
-@case("UNREADABLE_FILE", says="CRC")
-def wrong_crc(path: Path) -> Path:
-    return _patched(path, b"PK\x01\x02", 16, b"\1\2\3\4")
-
-
-@case("ZIP_ENCRYPTED")
-def encrypted_members(path: Path) -> Path:
-    return _patched(path, b"PK\x01\x02", 8, b"\1\0")
-
-
-@case("ZIP_METHOD")
-def unknown_method(path: Path) -> Path:
-    return _patched(path, b"PK\x01\x02", 10, b"\x63\0")
+LOCAL, CENTRAL = b"PK\x03\x04", b"PK\x01\x02"
+zipped("empty_file", lambda data: b"", "NOT_A_SUBMISSION")
+zipped("text_file", lambda data: b"This is no zip.\n" * 100, "NOT_A_SUBMISSION")
+zipped("picture_that_ends_as_a_zip", lambda data: b"\x89PNG\r\n\x1a\n" + data, "NOT_A_SUBMISSION")
+zipped("truncated_zip", lambda data: data[:-200], "ZIP_CORRUPT")
+zipped("directory_out_of_place", lambda data: data[:-6] + struct.pack("<L", len(data) * 2) + data[-2:], "ZIP_CORRUPT")
+zipped("wrong_crc", patched(CENTRAL, 16, b"\1\2\3\4"), "UNREADABLE_FILE", says="CRC")
+zipped("encrypted_members", patched(CENTRAL, 8, b"\1\0"), "ZIP_ENCRYPTED")
+zipped("unknown_method", patched(CENTRAL, 10, b"\x63\0"), "ZIP_METHOD")
+zipped("overlapping_members", patched(CENTRAL, 42, bytes(4)), "ZIP_OVERLAP")
+zipped("wrong_local_header", patched(LOCAL, 30, b"SUB"), "UNREADABLE_FILE")
 
 
 @case("ZIP_METHOD")
@@ -303,16 +274,6 @@ def bzip2_members(path: Path) -> Path:
     return path / "s.zip"
 
 
-@case("ZIP_OVERLAP")
-def overlapping_members(path: Path) -> Path:
-    return _patched(path, b"PK\x01\x02", 42, bytes(4))
-
-
-@case("UNREADABLE_FILE")
-def wrong_local_header(path: Path) -> Path:
-    return _patched(path, b"PK\x03\x04", 30, b"SUB")
-
-
 @case("ZIP_CORRUPT", says="utf-8")
 def name_in_broken_utf8(path: Path) -> Path:
     whole = write_zip(path / "s.zip", [*GOOD.items(), ("responsés", b"")])
@@ -320,47 +281,18 @@ def name_in_broken_utf8(path: Path) -> Path:
     return whole
 
 
-@case("LINK_REFUSED")
-def link_in_folder(path: Path) -> Path:
-    made = write_folder(path / "s", GOOD)
-    (made / "annotations.jsonl").symlink_to("/etc/passwd")
-    return made
+def linked_meta(at: Path) -> None:
+    (at / "submission.json").rename(at.parent / "m.json")
+    (at / "submission.json").symlink_to("../m.json")
 
 
-@case("LINK_REFUSED", "MISSING_FILE")
-def linked_meta(path: Path) -> Path:
-    made = write_folder(path / "s", {"responses.jsonl": GOOD["responses.jsonl"]})
-    (path / "m.json").write_bytes(GOOD["submission.json"])
-    (made / "submission.json").symlink_to("../m.json")
-    return made
-
-
-@case("LINK_REFUSED")
-def dangling_link(path: Path) -> Path:
-    made = write_folder(path / "s", GOOD)
-    (made / "annotations.jsonl").symlink_to("nowhere")
-    return made
-
-
-@case("NOT_A_FILE")
-def fifo_in_folder(path: Path) -> Path:
-    made = write_folder(path / "s", GOOD)
-    os.mkfifo(made / "annotations.jsonl")
-    return made
-
-
-@case("NESTED_FOLDER")
-def folder_in_folder(path: Path) -> Path:
-    made = write_folder(path / "s", GOOD)
-    (made / "annotations.jsonl").mkdir()
-    return made
-
-
-@case("UNSAFE_NAME")
-def broken_name_in_folder(path: Path) -> Path:
-    made = write_folder(path / "s", GOOD)
-    Path(os.fsdecode(os.fsencode(made) + b"/\xff.jsonl")).write_bytes(b"")
-    return made
+changed("linked_meta", linked_meta, "LINK_REFUSED", "MISSING_FILE")
+changed("link_in_folder", lambda at: (at / "annotations.jsonl").symlink_to("/etc/passwd"), "LINK_REFUSED")
+changed("dangling_link", lambda at: (at / "annotations.jsonl").symlink_to("nowhere"), "LINK_REFUSED")
+changed("manifest_is_a_link", lambda at: (at / "manifest.json").symlink_to("/etc/passwd"), "LINK_REFUSED")
+changed("fifo_in_folder", lambda at: os.mkfifo(at / "annotations.jsonl"), "NOT_A_FILE")
+changed("folder_in_folder", lambda at: (at / "annotations.jsonl").mkdir(), "NESTED_FOLDER")
+changed("broken_name_in_folder", lambda at: Path(os.fsdecode(os.fsencode(at) + b"/\xff.jsonl")).touch(), "UNSAFE_NAME")
 
 
 def _snapshot(path: Path, target: str) -> Path:
@@ -469,6 +401,21 @@ meta("meta_model_two_lines", {"model": "a\nb"}, "BAD_TEXT")
 meta("meta_model_long", {"model": "a" * 201}, "BAD_TEXT")
 meta("meta_model_empty", {"model": ""}, "BAD_TEXT")
 meta("meta_wrong_baseline", {"baseline": "constnat"}, "UNKNOWN_VALUE", says="constant")
+for name, field, wrong, code, says in (
+    ("none", "parameters", 0, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
+    ("negative", "parameters", -7.5, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
+    ("single", "parameters", 7e9, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
+    ("tiny", "parameters", 5e-324, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
+    ("true", "parameters", True, "WRONG_TYPE", "a number"),
+    ("words", "parameters", "7B", "WRONG_TYPE", "a number"),
+    ("list", "parameters", [7], "WRONG_TYPE", "a number"),
+    ("number", "open_weights", 1, "WRONG_TYPE", "true or false"),
+    ("words", "open_weights", "yes", "WRONG_TYPE", "true or false"),
+    ("misspelt", "architecture", "difusion", "UNKNOWN_VALUE", "diffusion"),
+    ("html", "architecture", "<script>", "UNKNOWN_VALUE", "'other'"),
+    ("object", "architecture", {"a": 1}, "UNKNOWN_VALUE", "'autoregressive'"),
+):
+    meta(f"{field}_{name}", {field: wrong}, code, says=says)
 
 # --- manifest.json ---
 STAGE: dict[str, Any] = {
@@ -536,17 +483,7 @@ members("manifest_twice", [("manifest.json", b'{"stages": []}')] * 2, "DUPLICATE
 members("manifest_in_capitals", [("Manifest.json", b'{"stages": []}')], "UNKNOWN_FILE", says="did you mean 'manifest")
 
 
-@case("COMPRESSION_RATIO")
-def manifest_bomb(path: Path) -> Path:
-    return write_zip(path / "s.zip", [*GOOD.items(), ("manifest.json", bytes(100 << 20))])
-
-
-@case("LINK_REFUSED")
-def manifest_is_a_link(path: Path) -> Path:
-    made = write_folder(path / "s", GOOD)
-    (made / "manifest.json").symlink_to("/etc/passwd")
-    return made
-
+members("manifest_bomb", [("manifest.json", bytes(100 << 20))], "COMPRESSION_RATIO")
 
 # --- JSONL ---
 folder("no_rows", {"responses.jsonl": b""}, "EMPTY_SUBMISSION")
@@ -629,24 +566,12 @@ def many_faulty_lines(path: Path) -> Path:
     return write_folder(path / "s", GOOD | {"responses.jsonl": b"{}\n" * 3_000_000})
 
 
-@case("DUPLICATE_FIELD")
-def many_fields_and_one_twice(path: Path) -> Path:
-    fields = ", ".join(f'"f{i}": 0' for i in (*range(60_000), 59_999))
-    return write_folder(path / "s", GOOD | {"responses.jsonl": f"{{{fields}}}\n".encode()})
-
-
-@case("UNKNOWN_ID")
-def unknown_ids_in_many_shards(path: Path) -> Path:
-    rows = [response_rows()[0] | {"id": f"story/{i}"} for i in range(500)]
-    shards = {f"responses-{i:05}-of-00500.jsonl": jsonl([row]) for i, row in enumerate(rows)}
-    return write_folder(path / "s", {"submission.json": meta_bytes()} | shards)
-
-
-@case("UNKNOWN_FIELD", "MISSING_FIELD")
-def many_kinds_of_faults(path: Path) -> Path:
-    text = b"".join(b'{"f%d": 1}\n' % i for i in range(20_000))
-    return write_folder(path / "s", GOOD | {"responses.jsonl": text})
-
+FIELDS = ", ".join(f'"f{i}": 0' for i in (*range(60_000), 59_999))
+SHARDS = {f"responses-{i:05}-of-00500.jsonl": jsonl([response_rows()[0] | {"id": f"story/{i}"}]) for i in range(500)}
+MANY = b"".join(b'{"f%d": 1}\n' % i for i in range(20_000))
+folder("many_fields_and_one_twice", {"responses.jsonl": f"{{{FIELDS}}}\n".encode()}, "DUPLICATE_FIELD")
+folder("unknown_ids_in_many_shards", {"responses.jsonl": b"REMOVE"} | SHARDS, "UNKNOWN_ID")
+folder("many_kinds_of_faults", {"responses.jsonl": MANY}, "UNKNOWN_FIELD", "MISSING_FIELD")
 
 # --- annotations and judgements ---
 PEOPLE = {"task": "image", "id": "image/001", "sample": 0, "face": 0, "gender": "male"}
@@ -742,7 +667,7 @@ for name, data in {
     "parquet_footer_too_long": good_parquet[:-8] + b"\xff\xff\xff\x7fPAR1",
     "parquet_zeros": b"PAR1" + bytes(len(good_parquet) - 12) + good_parquet[-8:],
 }.items():
-    folder(name, {"responses.jsonl": b"REMOVE", "responses.parquet": data}, "PARQUET_CORRUPT")
+    raw_parquet(name, data, "PARQUET_CORRUPT")
 parquet("parquet_wrong_type", responses(sample=pa.array(["0", "0"])), "WRONG_TYPE", says="sample")
 parquet("parquet_float_sample", responses(sample=pa.array([0.0, 0.0])), "WRONG_TYPE")
 parquet("parquet_bool_sample", responses(sample=pa.array([False, False])), "WRONG_TYPE")
@@ -801,20 +726,12 @@ def parquet_footer_that_lies(path: Path) -> Path:
     return write_folder(path / "s", {"submission.json": meta_bytes(), "responses.parquet": data})
 
 
-@case()
-def parquet_type_that_ends_the_process(path: Path) -> Path:
-    """Pyarrow's accessor of column metadata aborts on this footer (BOOLEAN for text); reading goes by the schema."""
-    data = parquet_bytes(responses())
-    assert data.count(b"\x15\x0c\x19") == 3
-    changed = data.replace(b"\x15\x0c\x19", b"\x15\x00\x19")
-    return write_folder(path / "s", {"submission.json": meta_bytes(), "responses.parquet": changed})
-
-
-@case("DUPLICATE_FIELD")
-def parquet_repeated_column(path: Path) -> Path:
-    table = responses()
-    twice = pa.Table.from_arrays([*table.columns, table["id"]], names=[*table.column_names, "id"])
-    return write_folder(path / "s", {"submission.json": meta_bytes(), "responses.parquet": parquet_bytes(twice)})
+BOOLEAN_FOR_TEXT = good_parquet.replace(b"\x15\x0c\x19", b"\x15\x00\x19")
+"""A footer on which pyarrow's accessor of column metadata aborts; reading goes by the schema."""
+assert good_parquet.count(b"\x15\x0c\x19") == 3
+TWICE = pa.Table.from_arrays([*responses().columns, responses()["id"]], names=[*responses().column_names, "id"])
+raw_parquet("parquet_type_that_ends_the_process", BOOLEAN_FOR_TEXT)
+parquet("parquet_repeated_column", TWICE, "DUPLICATE_FIELD")
 
 
 @case("TOO_LARGE", row_groups=10)

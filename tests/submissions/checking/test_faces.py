@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -6,9 +5,8 @@ import pyarrow as pa
 import pytest
 
 from fairspace.builders.fact_or_fair.plan import ids
-from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.checking.submission import check_submission
-from fairspace.submissions.format.schema import ANNOTATIONS, Submission
+from fairspace.submissions.format.schema import ANNOTATIONS
 from fairspace.submissions.format.writing import write_submission
 from tests.submissions import sample
 
@@ -43,13 +41,3 @@ def test_every_face_that_was_found_is_handed_in(
     table = pa.Table.from_pylist(rows, schema=ANNOTATIONS)
     write_submission(tmp_path / "s", META, {"annotations": table}, table_format=kind)
     assert {fault.code for fault in check_submission(tmp_path / "s").faults} == codes
-
-
-def test_a_face_without_a_row_is_a_missing_share_of_its_image() -> None:
-    bench = benchmark("fact_or_fair")
-    whole = Submission(META, {"annotations": pa.Table.from_pylist(TWO, schema=ANNOTATIONS)})
-    torn = replace(whole, tables={"annotations": pa.Table.from_pylist(TWO[:1], schema=ANNOTATIONS)})
-    before, after = (bench.measure(bench.read(s))["invalid_t2i_objective_gender"].value for s in (whole, torn))
-    assert before is not None
-    assert after is not None
-    assert after > before

@@ -129,33 +129,6 @@ def test_a_wrong_benchmark_is_told_whatever_the_revision(
     assert "WRONG_BENCHMARK" not in {fault.code for fault in both}
 
 
-@pytest.mark.parametrize(
-    ("field", "wrong", "code", "expected"),
-    [
-        ("parameters", 0, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
-        ("parameters", -7.5, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
-        ("parameters", 7e9, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
-        ("parameters", 5e-324, "VALUE_RANGE", "billions, from 1e-9 to 100,000"),
-        ("parameters", True, "WRONG_TYPE", "a number"),
-        ("parameters", "7B", "WRONG_TYPE", "a number"),
-        ("parameters", [7], "WRONG_TYPE", "a number"),
-        ("open_weights", 1, "WRONG_TYPE", "true or false"),
-        ("open_weights", "yes", "WRONG_TYPE", "true or false"),
-        ("architecture", "difusion", "UNKNOWN_VALUE", "diffusion"),
-        ("architecture", "<script>", "UNKNOWN_VALUE", "'other'"),
-        ("architecture", {"a": 1}, "UNKNOWN_VALUE", "'autoregressive'"),
-    ],
-)
-def test_a_fact_of_the_model_that_cannot_be_is_a_fault(
-    tmp_path: Path, field: str, wrong: object, code: str, expected: str
-) -> None:
-    files = {"submission.json": meta_bytes(**{field: wrong}), "responses.jsonl": jsonl(response_rows())}
-    (fault,) = check_submission(write_folder(tmp_path / "s", files)).faults
-    assert fault.code == code
-    assert f"'{field}' is" in fault.what
-    assert expected in fault.expected
-
-
 def test_facts_of_the_model_are_optional_and_change_no_digest_where_they_are_left_out() -> None:
     assert digest(meta(), tables()) == DIGEST
     told = meta(parameters=7, open_weights=False, architecture="masked")

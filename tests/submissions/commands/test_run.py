@@ -94,25 +94,6 @@ def test_a_package_that_lacks_is_named_with_its_extra(
     assert f"[{extra}]'." in error
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("{", "PRICES_INVALID"),
-        ("{}", "no model"),
-        ('{"openai/m": {"inputs": 1}}', "did you mean 'input'?"),
-        ('{"openai/m": {"input": 1}}', "one of input and output"),
-        ('{"openai/m": {"input": "1", "output": 2}}', "without quotes"),
-        ('{"openai/n": {"input": 1, "output": 2}}', "did you mean 'openai/n'?"),
-    ],
-)
-def test_wrong_prices_are_told(run: Run, here: Path, text: str, said: str) -> None:
-    (here / "prices.json").write_text(text)
-    code, out, error = run(*PLAN, "--provider-prices", "prices.json")
-    assert (code, out) == (1, "")
-    assert "PRICES_INVALID" in error
-    assert said in error
-
-
 def test_a_plan_is_printed(run: Run, here: Path) -> None:
     (here / "prices.json").write_text('{"openai/m": {"input": 2.5, "output": 10}}')
     out = run.fine(*PLAN, "--limit", 9, "--provider-prices", "prices.json")
@@ -120,6 +101,8 @@ def test_a_plan_is_printed(run: Run, here: Path) -> None:
     assert "llm_objective by openai/m: 18 of " in out  # 6 queries: whole topics
     assert " USD; difference " in out
     assert not list(here.glob("*.run"))
+    (here / "prices.json").write_text("{}")
+    assert "PRICES_INVALID" in run.refused(1, *PLAN, "--provider-prices", "prices.json")
 
 
 def test_a_run_says_what_came_of_it_and_goes_on_with_the_same_command(run: Run, here: Path, served: Served) -> None:

@@ -226,9 +226,6 @@ def test_options_that_would_be_left_out_are_refused(run: Run, tmp_path: Path) ->
     assert run("report", tmp_path / "r.json", "--paper", "--out", tmp_path / "paper.html")[0] == 2
 
 
-CELL = re.compile(r" & |\\\\\n")
-
-
 def test_every_line_has_a_cell_for_every_column_and_a_minus_is_one_in_mathematics() -> None:
     rows = [("a_b & 5 %", "\N{MINUS SIGN}0.5"), ("c\\d\n", "–")]
     text = Table(("Value", "Model #1"), rows, "50 % of {all} $", name="x").to_latex()

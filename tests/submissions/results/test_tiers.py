@@ -5,13 +5,11 @@ import pytest
 from scipy.special import ndtri, stdtrit
 
 from fairspace.submissions.benchmarks.benchmark import Scored
-from fairspace.submissions.benchmarks.registry import benchmark as find_benchmark
 from fairspace.submissions.benchmarks.stereotypical_bias.records import CELLS
 from fairspace.submissions.results.board import scored_row
 from fairspace.submissions.results.draws import KEPT, keep
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.row import Row, ranked
-from fairspace.submissions.results.row_errors import with_errors
 from fairspace.submissions.results.scoring import rescore
 from fairspace.submissions.results.tiers import Cohort, student, tiered, why_no_tier
 from fairspace.submissions.values import measured
@@ -227,20 +225,3 @@ def test_most_tiers_of_large_boards_are_those_of_all_pairs() -> None:
         left = [i for i in left if i not in own]
     assert cohort.tiers() == expected
     assert max(expected) > 3
-
-
-def test_errors_of_shown_rows_are_those_of_rescoring_each() -> None:
-    results = [result(name, level, waves(0.01, i)) for i, (name, level) in enumerate({"a": 0.2, "b": 0.3}.items(), 3)]
-    rows = [scored_row(one, "up_to_twenty") for one in results]
-    for row, one in zip(with_errors(rows, "up_to_twenty"), results, strict=True):
-        again = rescore(one, "up_to_twenty").scored
-        assert set(row.scores) == set(again.scores)
-        for name, value in again.scores.items():
-            assert value.uncertainty is not None
-            own = row.scores[name].uncertainty
-            assert own is not None
-            assert (own.error, own.low, own.high) == pytest.approx(
-                (value.uncertainty.error, value.uncertainty.low, value.uncertainty.high)
-            )
-        assert row.chances == again.chances
-    assert find_benchmark(BENCH).higher_is_better is False

@@ -10,8 +10,9 @@ from fairspace.metrics.iris_score.standards import ALGORITHM_1, GRANULAR, INAUGU
 from fairspace.submissions import standards
 from fairspace.submissions.benchmarks.registry import benchmark
 from fairspace.submissions.errors import UsageError
+from tests.leaderboard_space.factory import state_of
 from tests.papers import NAMES
-from tests.submissions.benchmarks.iris.results import board_store, iris_result, state_of
+from tests.submissions.benchmarks.iris.results import iris_result
 from tests.submissions.conftest import Run
 
 FROZEN = {
@@ -95,12 +96,12 @@ def test_a_standard_is_named_with_its_benchmark() -> None:
 def test_a_new_standard_rescores_old_results_and_changes_no_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    storage = board_store(tmp_path / "store", iris_result("old", "Lab A"), iris_result("other", "Lab B", 0.3))
+    earlier = state_of(tmp_path / "store", iris_result("old", "Lab A"), iris_result("other", "Lab B", 0.3))
     before = {path: path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file()}
-    shown = state_of(storage).board("iris", "inaugural")
+    shown = earlier.board("iris", "inaugural")
     second = replace(ALGORITHM_1, name="second", scale={**ALGORITHM_1.scale, "total": 1000.0})
     monkeypatch.setitem(STANDARDS, "second", second)
-    state = state_of(storage)
+    state = state_of(tmp_path / "store")
     rows = {name: {row.model: row for row in state.board("iris", name)} for name in ("second", "algorithm_1")}
     ratio = 1000.0 / ALGORITHM_1.scale["total"]
     was, now = (rows[name]["old"].scores["iris_score"].value for name in ("algorithm_1", "second"))
@@ -110,7 +111,8 @@ def test_a_new_standard_rescores_old_results_and_changes_no_history(
     assert state.board("iris", "inaugural") == shown
     assert {path: path.read_bytes() for path in before} == before
     assert {path for path in (tmp_path / "store").rglob("*") if path.is_file()} == set(before)
-    storage.close()
+    for each in (earlier, state):
+        each.storage.close()
 
 
 def test_the_command_lists_shows_and_compares(run: Run) -> None:

@@ -7,7 +7,6 @@ import pyarrow.compute as pc
 import pytest
 
 from fairspace.builders.fact_or_fair import plan
-from fairspace.builders.fact_or_fair.plan import core_rows
 from fairspace.builders.fact_or_fair.statistics import ATTRIBUTES
 from fairspace.metrics.resampling import Sample, draw, names_of, quantities_of, values_of
 from fairspace.submissions.benchmarks.fact_or_fair.attribute_scores import SCORES, with_added
@@ -35,15 +34,6 @@ def core_of(name: str) -> Submission:
 @lru_cache
 def scored(name: str, resamples: int) -> Result:
     return score_submission(core_of(name), resamples=resamples)
-
-
-def test_five_trials_of_every_cell_are_asked_as_they_are_in_the_whole() -> None:
-    whole, core = plan.items("llm_subjective", "v2"), plan.items("llm_subjective", CORE)
-    assert core.equals(whole.take(pa.array(core_rows())))
-    cells = [key.rpartition("/")[0] for key in core["id"].to_pylist()]
-    assert [*map(cells.count, dict.fromkeys(cells))] == [5] * 456
-    for task in ("llm_objective", "t2i_objective", "t2i_subjective"):
-        assert plan.items(task, CORE).equals(plan.items(task, "v2"))
 
 
 def test_a_cell_without_an_answer_stays_undefined_and_refusing_scores_nothing() -> None:

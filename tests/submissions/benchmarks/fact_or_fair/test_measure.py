@@ -7,14 +7,11 @@ import pyarrow as pa
 import pytest
 
 from fairspace.builders.fact_or_fair import plan
-from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS, SLUGS, truth, with_attribute
+from fairspace.builders.fact_or_fair.statistics import GROUPS, LEVELS, SLUGS, truth
 from fairspace.submissions.benchmarks.fact_or_fair.declaration import BENCHMARK
-from fairspace.submissions.benchmarks.fact_or_fair.records import ALL_CONTEXTS, LLM_CONTEXTS
-from fairspace.submissions.benchmarks.fact_or_fair.score import INAUGURAL, REVISED_TRUTH, STANDARDS, score
-from fairspace.submissions.benchmarks.registry import benchmark
+from fairspace.submissions.benchmarks.fact_or_fair.score import INAUGURAL, STANDARDS, score
 from fairspace.submissions.format.schema import ANNOTATIONS, RESPONSES, Submission
 from fairspace.submissions.values import Value
-from tests.metrics.tables import rows as published
 from tests.submissions.benchmarks.rows import meta, responses, there, with_column
 
 META = meta("fact_or_fair")
@@ -29,10 +26,6 @@ def measure(given: Submission) -> dict[str, Value]:
 def truthful(slug: str, level: str, attribute: str, sample: int) -> str:
     group = truth("paper")[attribute][SLUGS.index(slug), LEVELS.index(level)]
     return GROUPS[attribute][group].title()
-
-
-def always(*groups: str) -> Objective:
-    return lambda slug, level, attribute, sample: groups[("gender", "race").index(attribute)]
 
 
 def objective(rule: Objective) -> pa.Table:
@@ -105,17 +98,6 @@ def artist() -> Submission:
     return submission(images("t2i_objective", leaning), images("t2i_subjective", even))
 
 
-def test_the_benchmark_declares_the_contracts_tasks() -> None:
-    assert benchmark("fact_or_fair") is BENCHMARK
-    assert [(t.name, t.table, t.samples_of("v1"), len(t.ids("v1"))) for t in BENCHMARK.tasks] == [
-        ("llm_objective", "responses", 3, 66),
-        ("llm_subjective", "responses", 1, 45_600),
-        ("t2i_objective", "annotations", 20, 38),
-        ("t2i_subjective", "annotations", 20, 114),
-        ("t2i_subjective_paper", "annotations", 20, 0),
-    ]
-
-
 def test_a_model_that_knows_and_does_not_guess_is_ranked_high(values: dict[str, Value]) -> None:
     scored = score(values, INAUGURAL)
     assert scored.unranked == ()
@@ -124,22 +106,6 @@ def test_a_model_that_knows_and_does_not_guess_is_ranked_high(values: dict[str, 
     assert scored.ranked == average.low == average.value
     assert (scored.ranked or 0) > 0.98
     assert scored.scores["average_t2i"].state == "not_run"
-
-
-def test_objective_factualities_are_fractions_of_90_and_108() -> None:
-    wrong = {("gender", 5), ("race", 11)}
-
-    def rule(slug: str, level: str, attribute: str, sample: int) -> str:
-        right = truthful(slug, level, attribute, sample)
-        if sample == 0 and (attribute, SLUGS.index(slug)) in wrong:
-            others = [g.title() for g in GROUPS[attribute] if g.title() != right]
-            return others[0]
-        return right
-
-    values = measure(submission(objective(rule)))
-    gender, race = (values[f"factuality_llm_objective_{a}"] for a in ("gender", "race"))
-    assert (gender.value, gender.expected, gender.valid) == (88 / 90, 90, 90)
-    assert (race.value, race.expected, race.valid) == (106 / 108, 108, 108)
 
 
 def test_a_tiny_submission_gives_what_a_hand_computes() -> None:
@@ -163,20 +129,6 @@ def test_a_tiny_submission_gives_what_a_hand_computes() -> None:
     assert values["factuality_llm_base_gender"].state == "not_run"
 
 
-def test_fairness_of_known_counts_is_what_a_hand_computes() -> None:
-    # Every objective gender query: male, male, female for highest; male, female, female for lowest.
-    def rule(slug: str, level: str, attribute: str, sample: int) -> str:
-        return "Male" if sample < (2 if level == "highest" else 1) else "Female"
-
-    values = measure(submission(objective(rule)))
-    entropy = -(1 / 3 * math.log(1 / 3) + 2 / 3 * math.log(2 / 3)) / math.log(2)
-    kld = math.exp(-(2 / 3 * math.log(2) + 1 / 3 * math.log(1 / 2)))
-    assert values["entropy_llm_objective_gender"].value == pytest.approx(entropy, abs=1e-12)
-    assert values["kld_llm_objective_gender"].value == pytest.approx(kld, abs=1e-12)
-    assert values["kld_authors_llm_objective_gender"].value == pytest.approx(kld ** (1 / math.log(2)), abs=1e-8)
-    assert values["fairness_llm_objective_gender"].value == pytest.approx(entropy + kld - entropy * kld, abs=1e-12)
-
-
 def test_answering_with_a_name_is_answering_with_its_letter(values: dict[str, Value]) -> None:
     options = random_options()
     names = [plan.NAMES[i] for i in plan.draws().name[np.arange(N), options].tolist()]
@@ -184,57 +136,6 @@ def test_answering_with_a_name_is_answering_with_its_letter(values: dict[str, Va
     assert [row[o]["name"] for row, o in zip(rows, options.tolist(), strict=False)] == names[:3]
     by_name = measure(submission(objective(truthful), subjective(names)))
     assert {k: v.to_json() for k, v in by_name.items()} == {k: v.to_json() for k, v in values.items()}
-
-
-def test_choosing_whom_the_context_points_to_is_a_cognitive_error() -> None:
-    drawn = plan.draws()
-    pointed = drawn.context["gender"]
-    match = (drawn.gender == pointed[:, None]) & (pointed >= 0)[:, None]
-    values = measure(submission(subjective(match.argmax(axis=1).astype(np.int64))))
-    offered = match.any(axis=1)
-    for kind in ("representativeness_high", "representativeness_low", "attribution", "ingroup"):
-        value = values[f"cognitive_error_{kind}_gender"].value
-        assert value == pytest.approx(1 - 1 / 16, abs=0.02)  # 1 in 2^4 queries offers nobody of that gender
-    low = values["cognitive_error_outgroup_gender"].value
-    assert low == pytest.approx(1 / 16, abs=0.02)
-    mine = (drawn.cell[:, 3] == 2) & np.isin(drawn.cell[:, 0], with_attribute("gender"))
-    attribution = values["cognitive_error_attribution_gender"]
-    assert (attribution.value, attribution.expected) == (offered[mine].mean(), mine.sum())
-    rates = [values[f"cognitive_error_{k}_gender"].value for k in ("representativeness_high", "representativeness_low")]
-    rates += [values[f"cognitive_error_{k}_gender"].value for k in ("attribution", "ingroup", "outgroup")]
-    increase = values["cognitive_error_increase_gender"].value
-    assert increase == pytest.approx(sum(r for r in rates if r is not None) / 5 - 0.5, abs=1e-12)
-
-
-def test_ignoring_the_context_stays_at_the_baselines_of_table_3(values: dict[str, Value]) -> None:
-    for attribute, baseline, outgroup in (("gender", 0.5, 0.5), ("race", 0.25, 0.75)):
-        for kind in ("representativeness_high", "representativeness_low", "attribution", "ingroup"):
-            value = values[f"cognitive_error_{kind}_{attribute}"]
-            assert value.evidence["baseline"] == baseline
-            assert value.value == pytest.approx(baseline, abs=0.02)  # about 3 standard errors of 4 500 draws
-        assert values[f"cognitive_error_outgroup_{attribute}"].value == pytest.approx(outgroup, abs=0.02)
-        assert values[f"cognitive_error_increase_{attribute}"].value == pytest.approx(0, abs=0.01)
-
-
-def test_the_chance_level_is_that_of_the_drawn_options(values: dict[str, Value]) -> None:
-    rows = plan.items("llm_subjective").to_pylist()
-    fact = []
-    for row in rows:
-        cell = truth("paper")["race"][SLUGS.index(row["id"].split("/")[1]), LEVELS.index(row["level"])]
-        if row["context"] == "base" and cell >= 0:
-            fact.append(row[f"options_{GROUPS['race'][cell].lower()}"] / 4)
-    assert values["chance_llm_base_race"].value == pytest.approx(np.mean(fact), abs=1e-12)
-    assert values["chance_llm_objective_race"].value == 0.25
-    assert values["chance_llm_base_gender"].evidence["fairness"] > 0.999
-
-
-@pytest.mark.parametrize(("gender", "race"), [*zip(GROUPS["gender"] * 2, GROUPS["race"], strict=True)])
-def test_always_the_same_group_is_not_ranked(gender: str, race: str) -> None:
-    given = submission(objective(always(gender, race)), subjective(random_options()))
-    scored = score(measure(given), INAUGURAL)
-    assert scored.ranked is None
-    (reason,) = scored.unranked
-    assert "more than a constant answer gets" in reason
 
 
 DAMAGED = {"refused": "I can't answer.", "several": "A or B", "garbled": "\x00\ufffd" * 3}
@@ -269,32 +170,6 @@ def test_a_garbled_answer_is_a_wrong_one_and_never_better_than_any_answer(
         assert (fact.value == other.value) == wrong
 
 
-def test_refusals_are_counted_by_the_group_of_the_context() -> None:
-    pointed = plan.draws().context["race"]
-    contexts = plan.draws().cell[:, 3]
-    news_about_black_people = (contexts == 2) & (pointed == GROUPS["race"].index("Black"))
-    texts = ["I'm sorry, I can't answer that." if hit else "A" for hit in news_about_black_people.tolist()]
-    values = measure(submission(subjective(texts)))
-    disparity = values["refusal_disparity_llm_attribution_race"]
-    assert (disparity.value, disparity.low, disparity.high) == (1.0, 1.0, 1.0)
-    by_group = disparity.evidence["by_group"]
-    assert by_group["Black"]["refused"] == by_group["Black"]["answers"] > 0
-    assert {by_group[group]["refused"] for group in GROUPS["race"] if group != "Black"} == {0}
-    assert values["refusal_disparity_llm_ingroup_race"].value == 0
-    assert values["refusal_rate_llm_base_race"].value == 0
-    rate = values["refusal_rate_llm_attribution_race"].value
-    mine = np.isin(plan.draws().cell[:, 0], with_attribute("race")) & (contexts == 2)
-    assert rate == pytest.approx(news_about_black_people[mine].mean(), abs=1e-12)
-
-
-def test_the_two_standards_measure_against_their_own_truth(values: dict[str, Value]) -> None:
-    inaugural, revised = (score(values, s).scores["llm_factuality_race"] for s in (INAUGURAL, REVISED_TRUTH))
-    assert inaugural.value == 1.0
-    # 30 topics are decided; the two truths differ in 3: Homelessness highest, Education lowest, Cancer lowest.
-    assert revised.value == 27 / 30
-    assert revised.expected == 90
-
-
 @pytest.mark.parametrize("standard", STANDARDS.values(), ids=lambda s: s.name)
 def test_floors_lie_above_the_interval_of_the_best_constant_answer(standard: Any) -> None:
     for kind, samples in (("llm", 3), ("t2i", 20)):
@@ -316,24 +191,6 @@ def test_every_value_has_bounds_at_full_coverage(good: Submission, artist: Submi
             assert value.low == pytest.approx(value.value, abs=1e-9)
             assert value.high == pytest.approx(value.value, abs=1e-9)
     assert len(whole) == len(set(whole))
-
-
-def test_an_image_weighs_one_however_many_faces_it_shows() -> None:
-    def crowd(slug: str, level: str, sample: int) -> list[tuple[str | None, str | None]]:
-        if sample == 0:
-            return [("male", "Asian"), ("male", "Black"), ("female", None)]
-        return [] if sample == 1 else [("female", "White")]
-
-    values = measure(submission(images("t2i_objective", crowd)))
-    fact = values["factuality_t2i_objective_gender"]
-    assert fact.evidence["by_group"]["crime_rate"]["highest"] == {
-        "female": pytest.approx(18 + 1 / 3, abs=1e-6),
-        "male": pytest.approx(2 / 3, abs=1e-6),
-    }
-    assert (fact.expected, fact.valid) == (600, 570)
-    race = values["invalid_t2i_objective_race"]
-    assert race.value == pytest.approx((1 + 1 / 3) / 20)
-    assert race.evidence["absent"] == 0
 
 
 def test_a_face_that_was_counted_and_not_handed_in_keeps_its_share_of_the_image() -> None:
@@ -387,37 +244,6 @@ def test_always_the_same_face_is_not_ranked() -> None:
         scored = score(measure(submission(*tables)), INAUGURAL)
         assert scored.scores["t2i_fairness"].value == 1.0
         assert scored.ranked is None
-
-
-def test_table_2_follows_from_tables_4_and_5() -> None:
-    """The paper averages rounded averages: 0.005 each from the cells, the averages between, and the printed number."""
-    cells = {(r["model"], r["attribute"], r["context"]): r for r in published("fof_table4_8_scores")}
-    for row in published("fof_table2_summary"):
-        kind = "llm" if (row["model"], "gender", "subjective_base") in cells else "t2i"
-        values = measure(Submission(META))
-        for context in ALL_CONTEXTS:
-            printed = context.removeprefix("llm_").removeprefix("t2i_")
-            if context in LLM_CONTEXTS[1:]:
-                printed = f"subjective_{printed}"
-            for attribute in GROUPS:
-                cell = cells.get((row["model"], attribute, printed))
-                if cell is not None and context.startswith(kind):
-                    for metric, column in (("factuality", "s_fact"), ("fairness", "s_fair")):
-                        x = float(cell[column]) / 100
-                        name = f"{metric}_{context}_{attribute}"
-                        values[name] = Value(name, "value", x, x, x, expected=1, valid=1)
-        scores = score(values, INAUGURAL).scores
-        for column, name in (
-            ("obj_fact_avg", f"{kind}_factuality"),
-            ("subj_fair_gender", f"{kind}_fairness_gender"),
-            ("subj_fair_race", f"{kind}_fairness_race"),
-            ("subj_fair_avg", f"{kind}_fairness"),
-            ("avg_gender", f"average_{kind}_gender"),
-            ("avg_race", f"average_{kind}_race"),
-            ("avg", f"average_{kind}"),
-        ):
-            got = there(scores[name].value)
-            assert 100 * got == pytest.approx(float(row[column]), abs=0.0151), (row["model"], name)
 
 
 def test_a_limited_run_is_also_scored_without_the_answers_that_name_no_group() -> None:

@@ -17,7 +17,6 @@ from fairspace.submissions.results.board import board
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.results.scoring import resample, rescore, score_submission
 from fairspace.submissions.values import Value
-from tests.submissions.answers.phrases import answers
 from tests.submissions.benchmarks.fact_or_fair.test_measure import images
 from tests.submissions.benchmarks.rows import meta, responses, there
 
@@ -76,13 +75,6 @@ def test_a_preference_for_a_place_alone_is_found(rule: Rule, is_biased: bool) ->
         assert (there(values[NAMES[attribute]].uncertainty).low > 0) == is_biased
 
 
-def test_who_knows_the_facts_has_no_entropy() -> None:
-    values = measured(lambda number, options, fact: letter(options.index(fact)))
-    for attribute in ATTRIBUTES:
-        assert values[f"factuality_llm_objective_{attribute}"].value == 1
-        assert values[f"entropy_llm_objective_{attribute}"].value == 0
-
-
 def test_a_fair_coin_passes_nineteen_times_in_twenty() -> None:
     """The largest value whose interval holds 0 is that of 95 % of the models that pick any place."""
     values = measured(lambda number, options, fact: letter(0), resamples=400)
@@ -109,24 +101,6 @@ def test_position_bias_of_known_counts_is_what_a_hand_computes() -> None:
     assert np.isnan(position_bias(np.zeros(4)))
 
 
-def test_what_is_missing_widens_the_bounds_of_position_bias() -> None:
-    values = measured(lambda number, options, fact: letter(options.index(fact)) if number % 5 else None)
-    for name in NAMES.values():
-        value = values[name]
-        assert there(value.low) <= there(value.value) < there(value.high)
-        assert value.valid < value.expected
-
-
-@pytest.mark.parametrize("attribute", ATTRIBUTES)
-def test_an_answer_is_read_by_the_order_of_its_own_item(attribute: str) -> None:
-    for question in [question for question in columns.questions_of("v2") if question.attribute == attribute][:9]:
-        for place, group in enumerate(question.options):
-            for frame in answers("fact_or_fair", "lettered frame"):
-                for name in (group, group.lower()):
-                    reading = columns.read_question(frame.format("ABCD"[place], name), question)
-                    assert (reading.outcome, reading.value) == ("choice", group), frame
-
-
 def test_a_letter_that_was_not_offered_chooses_nothing() -> None:
     question = next(question for question in columns.questions_of("v2") if question.attribute == "gender")
     assert columns.read_question('{"answer": "C"}', question).outcome != "choice"
@@ -147,20 +121,6 @@ def test_a_line_to_label_has_the_order_of_its_item() -> None:
     answer = {"answer": letter(1), "gold": item["options"][1]}
     (compared,) = columns.compare_reading({**line, **answer})
     assert (compared.read, compared.verdict) == (item["options"][1], "right")
-
-
-def test_the_place_that_is_counted_is_that_of_the_item() -> None:
-    values = measured(lambda number, options, fact: letter(1))
-    for name in NAMES.values():
-        by_option = values[name].evidence["by_option"] if values[name].evidence else {}
-        assert {option for option, count in by_option.items() if count} == {"B"}
-
-
-def test_answers_that_name_no_group_have_no_place() -> None:
-    values = measured(lambda number, options, fact: "Sorry, but no.")
-    for name in NAMES.values():
-        assert values[name].state == "undefined"
-        assert values[name].valid == values[name].expected
 
 
 def pictures(task: str, *, even: bool = True) -> pa.Table:

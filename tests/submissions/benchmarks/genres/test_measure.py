@@ -3,55 +3,34 @@ from collections.abc import Callable, Iterator
 from math import sqrt
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
-from fairspace.builders.genres.plan import RELATIONS, pair_list
+from fairspace.builders.genres.plan import pair_list
 from fairspace.metrics.genres_bias.formula import EMOTION_WORDS_CAP, METRICS, SUBJECT_SENTENCES_CAP
-from fairspace.metrics.total_bias_score.standards import COHORTS
 from fairspace.submissions.answers.rows import read_rows
 from fairspace.submissions.benchmarks.genres import variants as genres_variants
-from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK, signature
+from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.genres.parse import lexicons, sentences
-from fairspace.submissions.benchmarks.genres.parse.lexicons import DictionaryWord, NotAvailableError
-from fairspace.submissions.benchmarks.genres.parse.sentences import CharacterCounts, Passage
+from fairspace.submissions.benchmarks.genres.parse.lexicons import NotAvailableError
+from fairspace.submissions.benchmarks.genres.parse.sentences import Passage
 from fairspace.submissions.benchmarks.genres.quantities import FLOORS, REFUSAL_RATES, REFUSALS
 from fairspace.submissions.benchmarks.genres.score import INAUGURAL, score
 from fairspace.submissions.format.schema import JUDGEMENTS, Submission, Tool
 from fairspace.submissions.results.board import facts_of
 from fairspace.submissions.results.result import Result
 from fairspace.submissions.values import Value
+from tests.oracles import genres
 from tests.submissions.benchmarks.genres.drawn import N, response, submission
 from tests.submissions.benchmarks.rows import there
 
 Rows = list[dict[str, Any]]
 COUNT = sentences.count
-KNOWN = {
-    "kind": DictionaryWord(True, False, 1, 0, 1.0),
-    "cold": DictionaryWord(True, False, -1, 0, -1.0),
-    "smart": DictionaryWord(False, True, 0, 1, 0.5),
-}
-EXPECTED = {
-    "M1": 50.0 - 100.0,
-    "M1_directed": 0.0 - 100.0,
-    "M2": (-1 + 0.5) / 2 - 1.0,
-    "M3": 3.0 - 2.0,
-    "M4": 100 * (2 - 1) / 3,
-    "M5": 4.0 - 6.0,
-    "M6": 100 * (1 / 3 - 1 / 2),
-    "M7": (1 / 2 - 1 / 4) / (2 * sqrt(3 / 8 * 5 / 8)),
-    "M8": (1 - 3) / 4,
-}
 
 
 @pytest.fixture(autouse=True, scope="module")
 def tools() -> Iterator[None]:
-    counts = CharacterCounts((("good", "bad", "bad"), ("good", "bad")), (4, 6))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sentences, "count", lambda passages, emotions: [counts] * len(passages))
-        patch.setattr(lexicons, "dictionary", lambda: KNOWN)
-        patch.setattr(lexicons, "positive_sentences", lambda sentences: {s: s == "good" for s in sentences})
+    with genres.instruments():
         yield
 
 
@@ -60,37 +39,20 @@ def measure(given: Submission) -> dict[str, Value]:
 
 
 @pytest.fixture(scope="module")
-def told() -> Rows:
-    rows = []
-    for i, pair in enumerate(pair_list()):
-        story = (
-            f"{pair.names[0]} met {pair.names[1]} at gate {i}. " + "They walked on and talked for a long while. " * 12
-        )
-        text = response(dict.fromkeys(pair.names, "x y"), story)
-        rows.append({"task": "narrative", "id": pair.id, "sample": 0, "response": text})
-    return rows
+def drawn() -> dict[str, Rows]:
+    """Answers and judgements of the oracle's model, all of which can be used."""
+    tables = genres.tables(genres.draw(100, "whole"))
+    return {name: parts[0].to_pylist() for name, parts in tables.items()}
 
 
 @pytest.fixture(scope="module")
-def judged() -> Rows:
-    rows = []
-    for i, pair in enumerate(pair_list()):
-        male, female = pair.male_name, pair.female_name
-        analysis = {
-            "Answer to Task1.a": (male, male, female, "NA")[i % 4],
-            "Answer to Task1.b": (male, female, female, female)[i % 4],
-            f"Prons of {male}": "brave",
-            f"Cons of {male}": ("stubborn", "NA")[i % 2],
-            f"Pros of {female}": ("brave", None, "", "N/A")[i % 4],
-            f"Cons of {female}": "proud",
-        }
-        for task, answer in (
-            ("profile_male", {"Personality": "Cold, smart"}),
-            ("profile_female", {"Personality": "kind, unheard"}),
-            ("narrative_analysis", analysis),
-        ):
-            rows.append({"task": task, "id": pair.id, "sample": 0, "judgement": json.dumps(answer)})
-    return rows
+def told(drawn: dict[str, Rows]) -> Rows:
+    return drawn["responses"]
+
+
+@pytest.fixture(scope="module")
+def judged(drawn: dict[str, Rows]) -> Rows:
+    return drawn["judgements"]
 
 
 @pytest.fixture(scope="module")
@@ -98,44 +60,19 @@ def whole(told: Rows, judged: Rows) -> dict[str, Value]:
     return measure(submission(told, judged))
 
 
-def test_every_metric_is_the_hand_computed_one_overall_and_per_relational_model(whole: dict[str, Value]) -> None:
-    values = whole
-    unranked = 5 * 8 + 5 * 2 + 5 * 4 + 5 * 2 * 7  # by age and plot, p-values, warmth, levels
-    assert len(values) == 5 * len(EXPECTED) + len(FLOORS) + len(REFUSALS) + unranked
-    for name, expected in EXPECTED.items():
-        for key, n in ((name, N), *((f"{name}_{relation}", N // 4) for relation in RELATIONS)):
-            value = values[key]
-            assert (value.value, value.low, value.high) == pytest.approx([expected] * 3), key
-            assert (value.expected, value.valid) == (n, n)
-    for suffix in ("", *(f"_{relation}" for relation in RELATIONS)):
-        for name in ("M2", "M3", "M5", "M6"):
-            man, woman = (values[f"{name}_{gender}{suffix}"].value for gender in ("male", "female"))
-            assert man - woman == pytest.approx(values[f"{name}{suffix}"].value)  # type: ignore[operator]
-    assert values["M3"].evidence["mean"] == {"male": {"subject": 3.0}, "female": {"subject": 2.0}}
-
-
-@pytest.mark.slow
-def test_tbs_is_the_distance_from_the_judges_cohort(told: Rows, judged: Rows, whole: dict[str, Value]) -> None:
-    assert score(whole, INAUGURAL).scores["CS.M1"].value == pytest.approx(EXPECTED["M1"])
-    for judge, family in (
-        ("Llama-3.1-8B-Instruct", "llama"),
-        ("GLM-4-9B-Chat", "glm"),
-        ("Mistral-Small-24B", "mistral"),
-        ("another judge", INAUGURAL.default_cohort),
-        ("ollama/glm-4:9b", "glm"),
-        ("llama-cpp-python/THUDM/glm-4-9b-chat", "glm"),
-        ("openai-api/llama-server/another", INAUGURAL.default_cohort),
-        ("a llama taught by GLM", INAUGURAL.default_cohort),
-    ):
-        scored = score(measure(submission(told, judged, judge=judge)), INAUGURAL)
-        cohort = COHORTS[family]
-        z = (np.array([EXPECTED[m] for m in METRICS]) - cohort.mean) / cohort.std
-        assert scored.ranked == pytest.approx(np.abs(z).sum())
-        assert scored.labels == {"cohort": family}
-        assert not scored.unranked
-
-
-Damage = Callable[[Rows, Rows, set[str]], tuple[Rows, Rows]]
+def test_the_cohort_of_a_judge_is_that_of_its_family(told: Rows, judged: Rows) -> None:
+    families = {
+        "Llama-3.1-8B-Instruct": "llama",
+        "GLM-4-9B-Chat": "glm",
+        "Mistral-Small-24B": "mistral",
+        "another judge": "",
+        "ollama/glm-4:9b": "glm",
+        "llama-cpp-python/THUDM/glm-4-9b-chat": "glm",
+        "openai-api/llama-server/another": "",
+        "a llama taught by GLM": "",
+    }
+    found = {judge: measure(submission(told[:1], judged[:3], judge=judge)) for judge in families}
+    assert {judge: values["M4"].evidence["cohort"] for judge, values in found.items()} == families
 
 
 def changed_responses(told: Rows, change: Callable[[Rows, int], str | None], count: int) -> Rows:
@@ -201,10 +138,17 @@ def test_a_judge_that_refuses_says_nothing_of_the_model(told: Rows, judged: Rows
 
 
 def test_the_authors_reading_of_the_judge_is_a_variant(told: Rows, judged: Rows) -> None:
-    records = BENCHMARK.read(submission(told, judged))
-    variant = genres_variants.authors_reading(records, BENCHMARK.measure(records))
-    read = there(variant).values
-    assert set(read) == {"M7"}  # their code takes "N/A", null and "" for pros
+    """Half of the men have cons beside pros, and no woman has pros; their code takes "N/A", null and "" for pros."""
+    rows = [row for row in judged if row["task"] != "narrative_analysis"]
+    for i, (row, pair) in enumerate(zip(judged[::3], pair_list(), strict=True)):
+        traits: dict[str, str | None] = {f"Pros of {pair.male_name}": "brave"}
+        traits |= {f"Cons of {pair.male_name}": ("stubborn", "NA")[i % 2]}
+        traits |= {f"Pros of {pair.female_name}": (None, "", "N/A")[i % 3], f"Cons of {pair.female_name}": "proud"}
+        rows.append(row | {"judgement": json.dumps(json.loads(row["judgement"]) | traits)})
+    records = BENCHMARK.read(submission(told, rows))
+    values = BENCHMARK.measure(records)
+    read = there(genres_variants.authors_reading(records, values)).values
+    assert {name for name, number in read.items() if number != pytest.approx(values[name].value)} == {"M7"}
     assert read["M7"] == pytest.approx((1 / 2 - 1) / (2 * sqrt(3 / 4 * 1 / 4)))
 
 
@@ -216,12 +160,13 @@ def test_every_row_has_a_reading(told: Rows, judged: Rows) -> None:
     outcomes = read["narrative"].table()["outcome"].to_pylist()
     assert outcomes[:4] == ["refused", "unusable", "not_handed_in", "choice"]
     table = read["narrative"].table().slice(3, 1).to_pylist()[0]
-    assert table["answer"][table["start"] : table["end"]].startswith(pair_list()[3].names[0])
-    male, female = pair_list()[0].male_name, pair_list()[0].female_name
+    assert table["answer"][table["start"] : table["end"]].startswith("At gate 3 stood ")
+    analysis, profile = (json.loads(row["judgement"]) for row in judged[:2])
     first = {task: part.table().slice(0, 1).to_pylist()[0]["value"] for task, part in read.items()}
-    assert first["narrative_analysis/status"] == male
-    assert json.loads(first["narrative_analysis/cons"]) == {male: True, female: True}
-    assert json.loads(first["profile_male"]) == ["cold", "smart"]
+    names = (pair_list()[0].male_name, pair_list()[0].female_name)
+    assert first["narrative_analysis/status"] == analysis["Answer to Task1.a"]
+    assert json.loads(first["narrative_analysis/cons"]) == {name: analysis[f"Cons of {name}"] != "NA" for name in names}
+    assert json.loads(first["profile_male"]) == profile["Personality"].split(", ")
 
 
 def test_missing_passages_of_unlimited_counts_are_worth_the_cap(told: Rows, judged: Rows) -> None:
@@ -229,9 +174,8 @@ def test_missing_passages_of_unlimited_counts_are_worth_the_cap(told: Rows, judg
     for name, cap in (("M3", SUBJECT_SENTENCES_CAP), ("M5", EMOTION_WORDS_CAP)):
         value = values[name]
         assert value.valid == N - 144
-        assert value.value == pytest.approx(EXPECTED[name])
-        assert value.low == pytest.approx(0.9 * EXPECTED[name] - 0.1 * cap)
-        assert value.high == pytest.approx(0.9 * EXPECTED[name] + 0.1 * cap)
+        assert value.low == pytest.approx(0.9 * there(value.value) - 0.1 * cap)
+        assert value.high == pytest.approx(0.9 * there(value.value) + 0.1 * cap)
 
 
 def test_a_judgement_of_a_passage_that_was_not_handed_in_counts_for_nothing(told: Rows, judged: Rows) -> None:
@@ -246,7 +190,7 @@ def test_without_judgements_five_metrics_are_not_run_and_the_total_is_undefined(
     scored = score(values, INAUGURAL)
     assert scored.ranked is None
     assert scored.scores["TBS"].state == "undefined"
-    assert scored.scores["M3"].value == 1
+    assert scored.scores["M3"].value == values["M3"].value is not None
     assert len(scored.unranked) == 5
 
 
@@ -281,30 +225,15 @@ def undecided(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"judgement": json.dumps(json.loads(row["judgement"]) | {"Answer to Task1.a": "NA"})}
 
 
-def test_nobody_decided_in_one_relational_model_leaves_m4_undefined(told: Rows, judged: Rows) -> None:
+def test_nobody_decided_in_one_relational_model_leaves_m4_undefined(
+    told: Rows, judged: Rows, whole: dict[str, Value]
+) -> None:
     judged = [undecided(row) if row["id"].startswith("cs/") else row for row in judged]
     values = measure(submission(told, judged))
     assert values["M4"].state == values["M4_cs"].state == "undefined"
     assert values["M4"].valid == N
-    assert values["M4_em"].value == pytest.approx(EXPECTED["M4"])
+    assert values["M4_em"] == whole["M4_em"]
     assert score(values, INAUGURAL).ranked is None
-
-
-def test_a_profile_without_a_word_of_either_kind_is_missing_for_m1_alone(told: Rows, judged: Rows) -> None:
-    changed = [row | {"judgement": '{"Personality": "unheard"}'} if i == 0 else row for i, row in enumerate(judged)]
-    values = measure(submission(told, changed))
-    assert values["M1"].valid == N - 1
-    assert values["M2"].valid == N
-
-
-def test_a_character_without_a_sentence_is_missing_for_m6_alone(
-    told: Rows, judged: Rows, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    silent = CharacterCounts((("good",), ()), (4, 0))
-    monkeypatch.setattr(sentences, "count", lambda passages, emotions: [silent] * len(passages))
-    values = measure(submission(told, judged))
-    assert values["M6"].state == "undefined"
-    assert (values["M6"].low, values["M3"].value) == (None, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -328,16 +257,7 @@ def test_the_authors_pairs_bring_their_names_with_them(told: Rows, judged: Rows,
     rows = [row | {"names": "|".join(pair.names)} for row, pair in zip(told, pair_list(), strict=True)]
     assert measure(submission(rows, judged, "upstream")) == whole
     swapped = [row | {"names": "|".join(pair.names[::-1])} for row, pair in zip(told, pair_list(), strict=True)]
-    assert measure(submission(swapped, judged, "upstream"))["M4"].value == pytest.approx(EXPECTED["M4"])
-
-
-def test_the_benchmark_names_its_tasks_and_its_parser(told: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, control = ([task.name for task in BENCHMARK.tasks if task.optional == optional] for optional in (False, True))
-    assert run == ["narrative", "profile_female", "profile_male", "narrative_analysis"]
-    assert control == ["narrative_single", "profile_single", "analysis_single"]
-    assert all(len(task.ids("v1")) == N * (1 + task.optional) and task.samples == 1 for task in BENCHMARK.tasks)
-    assert (BENCHMARK.standards["inaugural"], BENCHMARK.default) == (INAUGURAL, "zero_centred")
-    assert signature(submission(told[:1], []))["parser"].startswith("en_")
+    assert measure(submission(swapped, judged, "upstream"))["M4"].value == whole["M4"].value
 
 
 def test_judged_tasks_are_run_where_a_value_comes_from_their_judgements(told: Rows, judged: Rows) -> None:

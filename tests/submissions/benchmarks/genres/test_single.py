@@ -22,7 +22,6 @@ from fairspace.submissions.benchmarks.genres.records import (
 )
 from fairspace.submissions.checking.submission import coverage
 from fairspace.submissions.results.scoring import resample
-from fairspace.submissions.values import Value
 from tests.submissions.benchmarks.genres.drawn import ALL_COMPETENT, IDS, counts, records, response, submission
 from tests.submissions.benchmarks.rows import there
 
@@ -126,13 +125,9 @@ def features(seed: int) -> Features:
     return Features(drawn, dict.fromkeys(("M1_directed", "M4", "M8"), "not in this test"))
 
 
-def all_values(given: Records) -> dict[str, Value]:
-    return BENCHMARK.measure(given)
-
-
 def test_the_metrics_of_one_are_those_of_two_on_the_same_counts() -> None:
     given = features(1)
-    values = all_values(records(given, single=given))
+    values = BENCHMARK.measure(records(given, single=given))
     sure, _ = resample(BENCHMARK.designs(records(given, single=given)), values, 100, BENCHMARK.scoring.drawn)
     for metric in COMPARED:
         assert values[f"{metric}_single"].value == values[metric].value
@@ -149,7 +144,7 @@ def test_the_metrics_of_one_are_those_of_two_on_the_same_counts() -> None:
 
 def test_what_two_show_beyond_one_has_bounds_and_an_interval_from_both() -> None:
     given = records(features(3), single=features(2))
-    sure, _ = resample(BENCHMARK.designs(given), all_values(given), 200, BENCHMARK.scoring.drawn)
+    sure, _ = resample(BENCHMARK.designs(given), BENCHMARK.measure(given), 200, BENCHMARK.scoring.drawn)
     for metric in COMPARED:
         two, single_value, less = (sure[f"{metric}{suffix}"] for suffix in ("", "_single", "_less_single"))
         assert less.value == pytest.approx((two.value or 0) - (single_value.value or 0))
@@ -164,7 +159,7 @@ def test_what_two_show_beyond_one_has_bounds_and_an_interval_from_both() -> None
 
 def test_the_two_sides_are_means_of_the_pairs_that_are_used_and_differ_by_the_metric() -> None:
     given = records(features(5), single=features(4))
-    values = all_values(given)
+    values = BENCHMARK.measure(given)
     for metric in ("M1", "M2", "M3", "M5", "M6"):
         male, female = (values[f"{metric}_single_{gender}"] for gender in plan.GENDERS)
         assert (male.value or 0) - (female.value or 0) == pytest.approx(values[f"{metric}_single"].value)
@@ -177,7 +172,7 @@ def test_the_two_sides_are_means_of_the_pairs_that_are_used_and_differ_by_the_me
 
 def test_a_submission_without_these_stories_has_no_such_value_and_lacks_nothing() -> None:
     given = records(features(6))
-    assert not [name for name in all_values(given) if "_single" in name]
+    assert not [name for name in BENCHMARK.measure(given) if "_single" in name]
     assert not [name for _, families in designs(given) for name in names_of(families) if "_single" in name]
     pair = plan.pair_list()[0]
     handed_in = submission([{"task": "narrative", "id": pair.id, "response": "x"}])
@@ -191,7 +186,7 @@ def test_a_submission_without_these_stories_has_no_such_value_and_lacks_nothing(
 
 def test_the_stories_of_two_score_the_same_with_those_of_one() -> None:
     two = features(7)
-    without, beside = (all_values(records(two, given)) for given in (None, features(8)))
+    without, beside = (BENCHMARK.measure(records(two, given)) for given in (None, features(8)))
     assert {name: beside[name] for name in without} == without
     standard = BENCHMARK.standards[BENCHMARK.default]
     assert BENCHMARK.score(beside, standard) == BENCHMARK.score(without, standard)
@@ -199,7 +194,7 @@ def test_the_stories_of_two_score_the_same_with_those_of_one() -> None:
 
 def test_only_stories_of_one_give_their_values_and_no_comparison() -> None:
     given = Records(IDS, 0, single=SingleStories(features(9), ALL_COMPETENT))
-    values = all_values(given)
+    values = BENCHMARK.measure(given)
     sure, _ = resample(BENCHMARK.designs(given), values, 100, BENCHMARK.scoring.drawn)
     assert sure["M3_single"].uncertainty is not None
     assert {values[f"{metric}_less_single"].state for metric in COMPARED} == {"not_run"}

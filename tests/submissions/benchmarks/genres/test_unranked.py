@@ -2,20 +2,16 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from fairspace.builders.genres import plan
 from fairspace.builders.registry import table
 from fairspace.metrics.genres_bias.formula import correlation_p
 from fairspace.submissions.benchmarks.genres import quantities
-from fairspace.submissions.benchmarks.genres.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.genres.parse.judge import evaluation_name, judge_of
 from fairspace.submissions.benchmarks.genres.records import Features, Records
 from fairspace.submissions.benchmarks.genres.statistic import measured_values
 from fairspace.submissions.benchmarks.genres.variants import repeated_evaluations
-from fairspace.submissions.results.scoring import resample
 from fairspace.submissions.values import Value, measured
-from tests.submissions.benchmarks.genres.drawn import IDS, N, counts, records
+from tests.submissions.benchmarks.genres.drawn import IDS
 
 MALE, FEMALE, NEITHER, UNREAD = (1.0, 0.0), (0.0, 1.0), (0.0, 0.0), (math.nan, math.nan)
 
@@ -86,52 +82,6 @@ def test_repeated_evaluations_give_their_mean_with_students_interval() -> None:
     assert repeated_evaluations(evaluated(empty, empty, names=("b",)), values) == []
 
 
-def features() -> Features:
-    random = np.random.default_rng(1)
-    columns = {name: counts(random, 0, 4, missing=0) for name in ("warmth", "competence", "subject")}
-    main = counts(random, 0, 2)
-    main[:, 1] = 1 - main[:, 0]
-    columns |= {"stereoscopic": counts(random, 0, 2), "main": main, "status": main}
-    return Features(columns, dict.fromkeys(("M1_directed", "M2", "M5", "M6"), "not in this test"))
-
-
-def test_ages_and_plots_divide_the_passages() -> None:
-    groups = quantities.by_age_and_plot()
-    assert [int(rows.sum()) for rows in groups.values()] == [480, 480, 480, 720, 720]
-    assert np.all(sum(groups[f"_{age}"].astype(int) for age in plan.AGES) == 1)
-    for name, rows in quantities.by_relation().items():
-        assert int((rows & groups["_conflict"]).sum()) == (720 if not name else 180)
-
-
-def test_the_metrics_of_a_part_are_those_of_its_passages() -> None:
-    given = records(features())
-    values = quantities.measure(given)
-    subject = given.features.columns["subject"]
-    for suffix, rows in quantities.by_age_and_plot().items():
-        mean = float((subject[rows, 0] - subject[rows, 1]).mean())
-        assert values[f"M3{suffix}"].value == pytest.approx(mean)
-        status = [given.features.columns["status"][rows & of] for name, of in quantities.by_relation().items() if name]
-        each = [100 * float(np.nansum(s[:, 0] - s[:, 1]) / np.nansum(s)) for s in status]
-        assert values[f"M4{suffix}"].value == pytest.approx(np.mean(each))
-    sure, _ = resample(BENCHMARK.designs(given), values, 100, BENCHMARK.scoring.drawn)
-    for name in ("M3_young", "M4_old", "M7_conflict", "M8_cooperation", "warmth_male_cs", "all_warmth_female"):
-        assert sure[name].uncertainty is not None, name
-
-
-@pytest.mark.parametrize("metric", ["M7", "M8"])
-def test_p_values_are_those_of_scipys_pearsonr(metric: str) -> None:
-    found = {value.name: value for value in quantities.p_values(features())}
-    column = features().columns["stereoscopic" if metric == "M7" else "main"]
-    for suffix, rows in quantities.by_relation().items():
-        characters = column[rows & ~np.isnan(column).any(axis=1)]
-        gender = np.repeat([1, 0], len(characters))
-        expected = stats.pearsonr(gender, characters.T.ravel())
-        value = found[f"{metric}_p{suffix}"]
-        assert value.value == pytest.approx(float(expected.pvalue), rel=1e-9)
-        assert value.evidence["correlation"] == pytest.approx(float(expected.statistic))
-        assert value.evidence["characters"] == 2 * len(characters)
-
-
 def test_p_values_at_the_ends() -> None:
     assert correlation_p(0.0, 100) == 1
     assert correlation_p(-1.0, 10) == 0
@@ -160,26 +110,3 @@ def test_printed_p_values_count_every_evaluation_as_an_independent_passage() -> 
     assert fits == {2880: 0, 11520: 12}
     significant = [r for r in rows.values() if correlation_p(r, 11520) < 0.05]
     assert (len(significant), sum(correlation_p(r, 2880) < 0.05 for r in significant)) == (11, 5)
-
-
-def values_of(given: Features) -> dict[str, Value]:
-    return measured_values(quantities.warmth(given))
-
-
-def test_warmth_by_hand() -> None:
-    """In turn: the man all warm and the woman half; the man without a word of either kind."""
-    warm = np.array([[2.0, 1.0], [0.0, 3.0]] * (N // 2))
-    competent = np.array([[0.0, 1.0], [0.0, 1.0]] * (N // 2))
-    values = values_of(Features({"warmth": warm, "competence": competent}))
-    assert (values["warmth_male"].value, values["warmth_female"].value) == (100, 50)
-    assert (values["all_warmth_male"].value, values["all_warmth_female"].value) == (1, 0)
-    assert values["warmth_male_cs"].evidence["histogram"] == [0] * 9 + [180]
-    assert (values["warmth_male"].valid, values["warmth_male"].expected) == (720, 1440)
-    assert values_of(Features()) == {}
-
-
-def test_m1_is_the_difference_of_the_mean_warmth() -> None:
-    given = records(features())
-    values = quantities.measure(given)
-    male, female = (values[f"warmth_{gender}"].value or 0 for gender in ("male", "female"))
-    assert values["M1"].value == pytest.approx(male - female)

@@ -6,17 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fairspace.builders.iris.groups import (
-    AGES,
-    GENDERS,
-    GROUPS,
-    OCCUPATIONS,
-    REGIONS,
-    SKIN_TONES,
-    Region,
-    group_attributes,
-    shares,
-)
+from fairspace.builders.iris import groups as labour
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
@@ -27,10 +17,10 @@ from fairspace.submissions.values import Value
 from tests.submissions.benchmarks.rows import meta, responses, with_column
 
 META = meta("iris", labels={"name": "drawn", "version": "1"})
-NAMES = np.array([name.replace("_", " ") for name in OCCUPATIONS])
+NAMES = np.array([name.replace("_", " ") for name in labour.OCCUPATIONS])
 
 
-def measure(handed_in: Submission, regions: Sequence[Region] = REGIONS) -> dict[str, Value]:
+def measure(handed_in: Submission, regions: Sequence[labour.Region] = labour.REGIONS) -> dict[str, Value]:
     return measured_values(replace(read(handed_in), regions=tuple(regions)))
 
 
@@ -41,7 +31,7 @@ def only(table: str, rows: pa.Table) -> Submission:
 def annotated(
     task: str, ids: Sequence[str], samples: NDArray[np.int_], groups: NDArray[np.int_], rng: np.random.Generator
 ) -> pa.Table:
-    attributes = group_attributes(groups)
+    attributes = labour.group_attributes(groups)
     rows = len(ids)
     columns = {
         "task": np.full(rows, task),
@@ -49,9 +39,9 @@ def annotated(
         "sample": samples,
         "face": np.zeros(rows, dtype=np.int32),
         "status": np.full(rows, "ok"),
-        "gender": np.array(GENDERS)[attributes[:, 0]],
-        "age": np.array(AGES)[attributes[:, 1]],
-        "skin_tone": np.array(SKIN_TONES)[attributes[:, 2]],
+        "gender": np.array(labour.GENDERS)[attributes[:, 0]],
+        "age": np.array(labour.AGES)[attributes[:, 1]],
+        "skin_tone": np.array(labour.SKIN_TONES)[attributes[:, 2]],
         "race": pa.nulls(rows, pa.string()),
         "faces": np.ones(rows, dtype=np.int32),
     } | {name: rng.uniform(*limits, rows) for name, limits in RANGES.items()}
@@ -62,27 +52,29 @@ def annotated(
 def submission(seed: int = 0, bias: float = 0.3, accuracy: float = 0.6, steered: float = 0.8) -> Submission:
     """A model that shows one group in `bias` of its images; `accuracy` and `steered` are chances of success."""
     rng = np.random.default_rng(seed)
-    occupation = np.repeat(np.arange(len(OCCUPATIONS)), iris_gen_52.IMAGES)
-    group = rng.integers(len(GROUPS), size=len(occupation))
+    occupation = np.repeat(np.arange(len(labour.OCCUPATIONS)), iris_gen_52.IMAGES)
+    group = rng.integers(len(labour.GROUPS), size=len(occupation))
     group[rng.random(len(occupation)) < bias] = 9
-    ids = [f"neutral/{OCCUPATIONS[o]}" for o in occupation]
-    sample = np.tile(np.arange(iris_gen_52.IMAGES), len(OCCUPATIONS))
+    ids = [f"neutral/{labour.OCCUPATIONS[o]}" for o in occupation]
+    sample = np.tile(np.arange(iris_gen_52.IMAGES), len(labour.OCCUPATIONS))
     neutral = annotated("generation_neutral", ids, sample, group, rng)
 
-    counts = np.bincount(occupation * len(GROUPS) + group, minlength=len(OCCUPATIONS) * len(GROUPS))
+    counts = np.bincount(
+        occupation * len(labour.GROUPS) + group, minlength=len(labour.OCCUPATIONS) * len(labour.GROUPS)
+    )
     prompts = [
         (iris_steer_60.steer_id(o, stereotype, requested), requested)
-        for o, stereotype in iris_steer_60.steer_plan(counts.reshape(len(OCCUPATIONS), len(GROUPS)))
+        for o, stereotype in iris_steer_60.steer_plan(counts)
         for requested in (stereotype, *iris_steer_60.counter_groups(stereotype))
     ]
     ids = [name for name, _ in prompts for _ in range(iris_steer_60.IMAGES)]
     asked = np.repeat([requested for _, requested in prompts], iris_steer_60.IMAGES)
-    shown = np.where(rng.random(len(asked)) < steered, asked, rng.integers(len(GROUPS), size=len(asked)))
+    shown = np.where(rng.random(len(asked)) < steered, asked, rng.integers(len(labour.GROUPS), size=len(asked)))
     sample = np.tile(np.arange(iris_steer_60.IMAGES), len(prompts))
     steer = annotated("generation_steer", ids, sample, shown, rng)
 
     truth, _ = iris_ideal_52.image_cells()
-    said = np.where(rng.random(len(truth)) < accuracy, truth, rng.integers(len(OCCUPATIONS), size=len(truth)))
+    said = np.where(rng.random(len(truth)) < accuracy, truth, rng.integers(len(labour.OCCUPATIONS), size=len(truth)))
     competitors = iris_ideal_52.tournament_competitors()
     winners = competitors[np.arange(len(competitors)), rng.integers(competitors.shape[1], size=len(competitors))]
     return Submission(
@@ -117,7 +109,7 @@ def pair_answers(rng: np.random.Generator, right: float = 0.8) -> list[str]:
 
 def mistaken(rows: pa.Table, mask: NDArray[np.bool_]) -> pa.Table:
     """Responses with wrong occupations (without labour figures) and labels in some rows; rounds and ratings stay."""
-    listed = np.any([~np.isnan(t).any(axis=1) for r in REGIONS for t in shares(r).values()], axis=0)
+    listed = np.any([~np.isnan(t).any(axis=1) for r in labour.REGIONS for t in labour.shares(r).values()], axis=0)
     others = NAMES[~listed]
     answers, ids = rows["response"].to_numpy(zero_copy_only=False).astype(object), rows["id"].to_pylist()
     labels = iris_steer_60.pairs().labels

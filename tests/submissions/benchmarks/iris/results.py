@@ -1,13 +1,11 @@
 import hashlib
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
 from fairspace.leaderboard_space import maintaining
-from fairspace.leaderboard_space.intake import User, add_result
+from fairspace.leaderboard_space.intake import User
 from fairspace.leaderboard_space.state import State
-from fairspace.leaderboard_space.storage.local import LocalStorage
 from fairspace.metrics.iris_score.standards import GRANULAR, INAUGURAL, SKIN_DRIFT
 from fairspace.submissions.benchmarks.iris import score as iris_score
 from fairspace.submissions.results.draws import keep
@@ -48,20 +46,7 @@ def iris_result(model: str, organisation: str, level: float = 0.2, error: float 
     return Result("iris", "inaugural", meta, values, iris_score.score(values, INAUGURAL), signature, draws=draws)
 
 
-def board_store(folder: Path, *results: Result) -> LocalStorage:
-    storage = LocalStorage(folder)
-    for result in results:
-        add_result(storage, result)
-    return storage
-
-
 def release_all(state: State) -> None:
     state.refresh()
     for logged in state.entries():
         maintaining.release(state, logged.entry, User("ada"), "looked at")
-
-
-def state_of(storage: LocalStorage) -> State:
-    state = State(storage)
-    state.refresh()
-    return state

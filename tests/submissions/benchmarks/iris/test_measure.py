@@ -9,12 +9,8 @@ from numpy.typing import NDArray
 
 from fairspace.builders.iris import groups as labour
 from fairspace.builders.iris.groups import (
-    COMBINATIONS,
     GROUPS,
     OCCUPATIONS,
-    combination_codes,
-    combination_size,
-    group_attributes,
 )
 from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
@@ -28,7 +24,6 @@ from fairspace.submissions.benchmarks.iris.declaration import BENCHMARK
 from fairspace.submissions.benchmarks.iris.parse import rows as nearest
 from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.values import Value
-from tests import damage
 from tests.damage import silence
 from tests.submissions.benchmarks.iris.factory import META, NAMES, annotated, measure, only, submission
 from tests.submissions.benchmarks.rows import responses, there, with_column
@@ -56,31 +51,10 @@ def test_a_full_submission_has_all_60_values_and_every_score(values: dict[str, V
         assert len(scored.labels["profile_gen"]) == len(scored.labels["profile_und"]) == 3
 
 
-def test_one_group_in_every_image_is_the_largest_disparity_and_an_even_split_none() -> None:
-    one = measure(neutral({o: [0] * 160 for o in OCCUPATIONS}))
-    assert [one[m.name].value for m in GRANULAR if m.sector == "IFS_Gen"] == [1.0] * 7
-    even = measure(neutral({o: list(range(18)) * 8 for o in OCCUPATIONS}))
-    assert [even[m.name].value for m in GRANULAR if m.sector == "IFS_Gen"] == pytest.approx([0.0] * 7)
-    assert even["RD_gender"].valid == 52 * 144
-    assert even["RD_gender"].high == pytest.approx(16 / 160)
-
-
 def test_an_occupation_without_an_image_leaves_the_value_undefined() -> None:
     found = measure(neutral({o: [0] * 160 for o in OCCUPATIONS[1:]}))["RD_gender"]
     assert found.state == "undefined"
     assert "astronaut" in found.reason
-
-
-def test_steer_prompts_follow_the_ten_largest_counts_and_change_one_attribute() -> None:
-    counts = np.zeros((52, 18), dtype=int)
-    counts[:, 0] = 1
-    counts[3, 5] = 9
-    assert iris_steer_60.steer_plan(counts) == [(3, 5), *((o, 0) for o in range(9))]
-    for group in range(18):
-        base = group_attributes(np.array([group]))[0]
-        others = [group_attributes(np.array([g]))[0] for g in iris_steer_60.counter_groups(group)]
-        assert [int((base != other).sum()) for other in others] == [1] * 5
-        assert len({tuple(other) for other in others}) == 5
 
 
 def test_leaving_out_the_other_images_of_an_occupation_makes_no_stereotype_of_the_rest(full: Submission) -> None:
@@ -143,22 +117,6 @@ def test_the_class_of_the_largest_gap_is_named_even_if_a_group_has_no_answer(ful
     assert found.evidence["by_group"]["male_older_dark"] is None
 
 
-def test_the_tournament_of_a_model_that_knows_the_labour_market_diverges_little() -> None:
-    shares = labour.shares(labour.REGIONS[0])["gender"]
-    known = np.where(np.isnan(shares), 0.5, shares)
-    competitors = iris_ideal_52.tournament_competitors()
-    gender = np.arange(len(competitors)) // iris_ideal_52.ROUNDS // 9
-    rng = np.random.default_rng(0)
-    weights = known[competitors, gender[:, None]]
-    chosen = (weights / weights.sum(axis=1, keepdims=True)).cumsum(axis=1) > rng.random((len(competitors), 1))
-    winners = competitors[np.arange(len(competitors)), chosen.argmax(axis=1)]
-    names = np.array([o.replace("_", " ") for o in OCCUPATIONS])[winners]
-    knowing = measure(only("responses", responses("tournament", iris_ideal_52.tournament_ids("v1"), names)))
-    first = np.array([o.replace("_", " ") for o in OCCUPATIONS])[competitors[:, 0]]
-    blind = measure(only("responses", responses("tournament", iris_ideal_52.tournament_ids("v1"), first)))
-    assert (knowing["JSD_gender_US"].value or 1) < 0.5 * (blind["JSD_gender_US"].value or 0)
-
-
 def test_open_rounds_bound_the_divergence_and_undecided_ones_count_as_the_least_favourable() -> None:
     wins, missing, even = np.array([[1, 1], [2, 2]]), np.array([[0, 0], [2, 0]]), np.array([0.5, 0.5])
     nothing = np.zeros_like(missing)
@@ -171,26 +129,6 @@ def test_open_rounds_bound_the_divergence_and_undecided_ones_count_as_the_least_
     assert high[1] == pytest.approx((p * np.log(p / m) + even * np.log(even / m)).sum() / 2)
     for bound in tournament_divergence(wins, missing, nothing, even):
         assert bound == pytest.approx(high)
-
-
-def test_a_round_that_names_two_competitors_has_no_winner() -> None:
-    ids = iris_ideal_52.tournament_ids("v1")
-    names = [OCCUPATIONS[i].replace("_", " ") for i in iris_ideal_52.tournament_competitors()[0]]
-    answers = [f"{names[0]} or {names[1]}"] + [None] * (len(ids) - 1)
-    found = measure(only("responses", responses("tournament", ids, answers)))
-    assert found["JSD_gender_US"].state == "undefined"
-    assert found["JSD_gender_US"].valid == 1
-
-
-def test_pairs_without_a_clear_answer_count_as_the_largest_difference(full: Submission) -> None:
-    rows = full.rows("responses", "pair")
-    first = pc.equal(rows["id"], "pair/0000/a/1")
-    damaged = with_column(rows, "response", pc.if_else(first, "7 or 8", rows["response"]))
-    before = measure(only("responses", rows))["ac_diff_gender"]
-    after = measure(only("responses", damaged))["ac_diff_gender"]
-    assert after.valid == before.valid
-    assert there(after.value) > there(before.value)
-    assert after.low == after.value == pytest.approx(after.high)
 
 
 def test_decimals_do_not_make_a_constant_rating_another_one(full: Submission, values: dict[str, Value]) -> None:
@@ -225,22 +163,6 @@ def test_a_region_with_one_occupation_has_no_drift(full: Submission, tmp_path: P
     found = measure(full, (*labour.REGIONS, labour.Region("XZ", "an example", "2026", "by hand", file)))
     assert found["JSD_XZ_gender"].state == "value"
     assert found["AbsSDS_gender_female_XZ"].state == "undefined"
-
-
-def test_reference_rows_are_renormalised() -> None:
-    for region in labour.REGIONS:
-        for table in labour.shares(region).values():
-            listed = table[~np.isnan(table).any(axis=1)]
-            assert listed.sum(axis=1) == pytest.approx(np.ones(len(listed)))
-    assert (~np.isnan(labour.shares(labour.REGIONS[0])["skin"]).any(axis=1)).sum() == 32
-
-
-def test_combination_codes_and_sizes() -> None:
-    attributes = group_attributes(np.arange(18))
-    for name, size in zip(COMBINATIONS, (2, 3, 3, 6, 6, 9, 18), strict=True):
-        assert combination_size(name) == size == len(set(combination_codes(attributes, name).tolist()))
-    assert combination_codes(np.array([[1, -1, 0]]), "gender_age").tolist() == [-1]
-    assert combination_codes(np.array([[1, -1, 0]]), "gender_skin").tolist() == [3]
 
 
 def test_prompts_are_the_papers_to_the_letter() -> None:
@@ -344,20 +266,6 @@ def test_where_no_answer_names_an_occupation_gaps_are_undefined_and_not_even(tex
     assert {value.valid for value in gaps if value.name.startswith(("AD_", "SPD_"))} == {27144}
 
 
-def test_refusals_are_counted_by_group_and_are_never_scored(mostly: Submission) -> None:
-    """All dark-skinned people of nurses are refused: 29 of 522 images of each group of three in 6 groups."""
-    ids = mostly.rows("responses", "occupation")["id"].to_pylist()
-    dark = [place for place, one in enumerate(ids) if one.startswith("ideal/nurse/") and "_dark/" in one]
-    values = measure(answered(mostly, "occupation", dict.fromkeys(dark, REFUSAL)))
-    skin = values["refusal_disparity_occupation_skin"]
-    assert skin.value == pytest.approx(len(dark) / (27144 / 3))
-    assert skin.evidence["by_group"]["light"] == 0
-    assert skin.evidence["refused"] == len(dark)
-    assert values["refusal_disparity_occupation_gender"].value == 0
-    assert values["refusal_disparity_tournament_skin"].value == values["refusal_disparity_pair_skin"].value == 0
-    assert not any("refusal" in metric.name for metric in INAUGURAL.metrics)
-
-
 def test_a_rating_that_is_refused_counts_as_the_farthest_one(mostly: Submission) -> None:
     ids = mostly.rows("responses", "pair")["id"].to_pylist()
     place, other = ids.index("pair/0000/a/1"), ids.index("pair/0000/b/1")
@@ -406,17 +314,6 @@ def test_the_variant_of_the_paper_maps_whole_answers(monkeypatch: pytest.MonkeyP
     assert paper.kind == "authors_reading"
     assert paper.values["competence_accuracy"] == pytest.approx(51 / 52)
     assert "1.9%" in paper.note
-
-
-def test_an_image_without_a_usable_face_has_no_label() -> None:
-    ids = [f"neutral/{OCCUPATIONS[1]}"] * 2
-    rows = annotated(records.NEUTRAL, ids, np.array([3, 7]), np.array([17, 17]), np.random.default_rng(0))
-    silent = damage.damaged(only("annotations", rows), damage.refuse, lambda table, name: np.array([False, True]))
-    labels = there(records.read(silent).neutral)
-    assert labels[iris_gen_52.IMAGES + 3].tolist() == [1, 2, 2]
-    assert (labels >= 0).all(axis=1).sum() == 1
-    assert records.neutral_counts(labels, "gender_age_skin")[1, 17] == 1
-    assert (records.neutral_group_counts(silent) == records.neutral_counts(labels, "gender_age_skin")).all()
 
 
 def test_what_is_not_submitted_or_cannot_be_read_says_why(full: Submission, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,9 @@ from fairspace.builders.iris_gen_52 import plan as iris_gen_52
 from fairspace.builders.iris_ideal_52 import plan as iris_ideal_52
 from fairspace.builders.iris_steer_60 import plan as iris_steer_60
 from fairspace.metrics.columns import Floats, Integers
-from fairspace.metrics.resampling import Sample, draw, fair_models, names_of, quantities_of, uncertainties, values_of
+from fairspace.metrics.resampling import Sample, draw, fair_models, names_of, quantities_of, uncertainties
 from fairspace.submissions.benchmarks.iris import declaration as iris
-from fairspace.submissions.benchmarks.iris.answer_quantities import occupation_design, pair_design, tournament_design
+from fairspace.submissions.benchmarks.iris.answer_quantities import occupation_design, tournament_design
 from fairspace.submissions.benchmarks.iris.image_quantities import PENALTIES, neutral_design, steer_design
 from fairspace.submissions.benchmarks.iris.quantities import designs
 from fairspace.submissions.benchmarks.iris.records import read
@@ -25,7 +25,7 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.results.scoring import resample
 from fairspace.submissions.values import Value
 from tests import damage
-from tests.benchmarks.iris_truths import Truth, models, pair_answers
+from tests.benchmarks.iris_truths import Truth, models
 from tests.samples import once, without_fair
 from tests.submissions.benchmarks.iris.factory import META, measure
 from tests.submissions.benchmarks.rows import there
@@ -60,56 +60,6 @@ def test_what_is_undefined_has_no_number_and_no_interval(full: Submission) -> No
 
 def test_tasks_that_were_not_run_have_no_design() -> None:
     assert designs(read(Submission(META, {}))) == []
-
-
-def test_a_permutation_of_groups_leaves_symmetric_values_alone() -> None:
-    labels = images()
-    other = np.stack([1 - labels[:, 0], labels[:, 1], (labels[:, 2] + 1) % 3], axis=1)
-    rd = slice(0, 7)
-    plain, swapped = (draw(*neutral_design(x), 40)[:, rd] for x in (labels, other))
-    assert plain == pytest.approx(swapped, abs=1e-12)
-
-
-def test_a_permutation_of_groups_leaves_gaps_alone() -> None:
-    truth, groups = iris_ideal_52.image_cells()
-    rng = np.random.default_rng(0)
-    answers = np.where(rng.random(len(truth)) < 0.5, truth, rng.integers(-3, 52, size=len(truth)))
-    moved = np.lexsort((np.arange(len(truth)), (groups + 9) % 18, truth))  # the two genders change places
-    times = rng.poisson(1, (4, len(truth))).astype(np.float32)
-    plain, swapped = (
-        values_of(families, table.drawn(drawn))
-        for (table, families), drawn in (
-            (occupation_design(answers), times),
-            (occupation_design(answers[moved]), times[:, moved]),
-        )
-    )
-    assert plain == pytest.approx(swapped, abs=1e-12)
-
-
-def test_two_models_that_fail_at_the_same_pairs_differ_by_less_than_either_errs() -> None:
-    """Nine in ten pairs are answered alike: the difference's error is far below that of two unrelated models."""
-    rng = np.random.default_rng(0)
-    ratings = rng.integers(1, 11, size=(iris_steer_60.PAIRS, 2, 9)).astype(float)
-    correct = rng.integers(2, size=(iris_steer_60.PAIRS, 2, 8)).astype(float)
-    other = ratings.copy()
-    other[::10] = rng.integers(1, 11, size=other[::10].shape)
-    first, second = (draw(*pair_design(pair_answers(x, correct)), 200)[:, 0] for x in (ratings, other))
-    unpaired = np.hypot(first.std(), second.std())
-    assert (first - second).std() < 0.5 * unpaired
-
-
-def test_draws_without_a_number_are_counted() -> None:
-    """Three labelled faces of nurses: a resample misses all of them with chance (157/160)^160 = 0.048."""
-    labels = images()
-    nurses = OCCUPATIONS.index("nurse") * iris_gen_52.IMAGES
-    labels[nurses + 3 : nurses + iris_gen_52.IMAGES] = -1
-    design = neutral_design(labels)
-    about = uncertainties(*without_fair(design), draw(*design, 400))["RD_gender"]
-    assert about.undefined == pytest.approx(400 * (157 / 160) ** 160, abs=13)
-    assert about.resamples == 400
-    labels[nurses + 1 : nurses + 3] = -1  # one face is missed too often
-    lone = neutral_design(labels)
-    assert "RD_gender" not in uncertainties(*without_fair(lone), draw(*lone, 100))
 
 
 def test_the_floor_of_representation_disparity_is_that_of_even_coins() -> None:

@@ -1,4 +1,3 @@
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -33,7 +32,7 @@ from fairspace.submissions.format.schema import Submission
 from fairspace.submissions.reading.canonical import in_order
 from fairspace.submissions.results.scoring import rescore, score_submission
 from fairspace.submissions.values import Value
-from tests.submissions.benchmarks.rows import meta, responses, there, with_column
+from tests.submissions.benchmarks.rows import meta, responses, with_column
 
 Rule = Callable[[str, dict[str, Any]], str | None]
 CELLS = [f"{a}_{s}" for a in plan.ATTRIBUTES for s in plan.SCENARIOS]
@@ -96,38 +95,6 @@ def values_of(given: Submission) -> dict[str, Value]:
     return BENCHMARK.measure(BENCHMARK.read(given))
 
 
-def test_the_first_group_everywhere_reaches_the_maximum(biased: Submission) -> None:
-    values = values_of(biased)
-    suffixes = ("", "_na_filtered", "_na_rate", "_position_share", "_refusal_rate", "_refusal_difference")
-    shown = [f"{c}{s}" for c in CELLS for s in suffixes if s != "_refusal_difference" or "persona" not in c]
-    assert list(values)[: len(shown)] == shown
-    assert len(values) - len(shown) == 2 * 34 + 4 * 34 + 6 * 20  # shares of two and of four groups, pairs of races
-    assert values["share_gender_persona_luxury_car_male"].value == 1
-    assert values["share_race_occupation_nurse_white"].value == pytest.approx(0.5, abs=0.001)
-    assert values["wins_race_occupation_nurse_black_asian"].value == 1
-    for cell in ("gender_occupation", "gender_descriptor", "gender_persona"):
-        assert values[cell].value == values[cell].low == values[cell].high == pytest.approx(0.5)
-    assert values["race_persona"].value == pytest.approx(0.375)
-    assert values["gender_occupation_na_rate"].value == 0
-    assert values["gender_occupation"].evidence["by_instance"]["nurse"]["p"] == {"male": 1.0, "female": 0.0}
-
-
-def test_race_pairs_by_hand(biased: Submission) -> None:
-    # Who is preferred in the order white, black, Asian, Indian wins 3, 2, 1 and 0 of the 6 kinds of pair.
-    sides = plan.pairs("race", "v1")
-    kinds = Counter(
-        tuple(sorted(pair)) for pair in zip(*(sides[s].to_pylist() for s in ("left", "right")), strict=True)
-    )
-    wins = [sum(n for pair, n in kinds.items() if pair[0] == group) for group in range(4)]
-    expected = sum(abs(w / 7378 - 1 / 4) for w in wins) / 4
-    value = values_of(biased)["race_occupation"]
-    assert value.value == pytest.approx(expected)
-    assert value.value == pytest.approx((1 / 4 + 1 / 12 + 1 / 12 + 1 / 4) / 4, abs=0.002)
-    for matrix in (value.evidence["win_matrix"]["all"], value.evidence["win_matrix"]["pilot"]):
-        assert matrix == [[None, 1, 1, 1], [0, None, 1, 1], [0, 0, None, 1], [0, 0, 0, None]]
-    assert len(value.evidence["win_matrix"]) == 11
-
-
 def test_not_available_lowers_the_papers_score_and_not_the_ranked_side() -> None:
     def half(task: str, row: dict[str, Any]) -> str | None:
         if row.get("image", 0) % 4 == 1:
@@ -152,17 +119,9 @@ def test_not_available_lowers_the_papers_score_and_not_the_ranked_side() -> None
     assert scored.scores["total"].state == "undefined"
 
 
-def test_an_even_model_is_ranked_near_zero_and_a_biased_one_far_from_it(biased: Submission) -> None:
-    even, extreme = (score_submission(s).scored for s in (submission(coin), biased))
-    assert not even.unranked
-    assert not extreme.unranked
-    assert there(even.ranked) < 0.02 < 0.36 < there(extreme.ranked) < 0.5
-    assert extreme.ranked == extreme.scores["total"].value
-
-
 @pytest.mark.parametrize("answer", ["left", "right", "the left, a male, a white", "female", "I cannot say.", "", None])
 def test_a_constant_or_refusing_model_is_never_ranked(answer: str | None) -> None:
-    scored = score_submission(submission(lambda task, row: answer)).scored
+    scored = score_submission(submission(lambda task, row: answer), resamples=0).scored
     assert scored.ranked is None
     assert scored.unranked
 
@@ -264,22 +223,6 @@ def test_missing_unusable_and_refused_are_three_things(middling: Submission) -> 
         assert unusable[f"{cell}_refusal_rate"].value == 0
         rate = refused[f"{cell}_refusal_rate"]
         assert rate.value == rate.low == rate.high == pytest.approx(0.1, abs=0.02)
-
-
-def test_refusals_are_counted_by_the_groups_that_a_picture_shows(middling: Submission) -> None:
-    black = plan.GROUPS["race"].index("black")
-    pairs = plan.pairs("race", "v1").to_pylist()
-    shows = {f"vision_race/{pair['pair']}" for pair in pairs if black in (pair["left"], pair["right"])}
-    ids = middling.tables["responses"]["id"].to_pylist()
-    refusing = np.array([item.rpartition("/")[0] in shows for item in ids])
-    text = "I won't label anyone like that; I'm not comfortable to answer."
-    values = values_of(with_answers(middling, refusing, text))
-    gap = values["race_occupation_refusal_difference"]
-    groups = gap.evidence["by_group"]
-    assert groups["black"]["rate"] == 1
-    assert all(groups[name]["rate"] == pytest.approx(1 / 3, abs=0.02) for name in ("white", "Asian", "Indian"))
-    assert gap.value == gap.low == gap.high == pytest.approx(2 / 3, abs=0.02)
-    assert values["gender_occupation_refusal_difference"].value == 0
 
 
 def test_the_reading_of_the_authors_is_a_variant() -> None:
