@@ -187,11 +187,11 @@ def check_evidence(evidence: Mapping[str, Any], logged: LoggedRow) -> None:
     about = logged.result.signature.get("submission", "")
     try:
         _SHOWN[evidence["how"]].model_validate(evidence)
-        known = set(evidence) <= _NAMES and len(canonical_json(evidence)) <= MOST_BYTES
+        plain = set(evidence) <= _NAMES and len(canonical_json(evidence)) <= MOST_BYTES
         evidence_proof(evidence)
     except (TypeError, ValueError, AttributeError, KeyError):
-        known = False
-    if not known:
+        plain = False
+    if not plain:
         raise SpaceError("BAD_PARAMETER", "the evidence", "other fields", "an outcome of a verification", _MEND)
     if evidence.get("submission") != about:
         what = f"a verification of the submission {str(evidence.get('submission'))[:16]}"

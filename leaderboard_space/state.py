@@ -437,9 +437,9 @@ class State:
         row = self._rows.get((logged.entry, standard))
         if row is None:
             owner = reasons.proved_owner(logged)
-            own = "" if not logged.own else PUBLISHED_ANSWERS if _is_published(logged.result) else OWN_RUN
+            label = "" if not logged.own else PUBLISHED_ANSWERS if _is_published(logged.result) else OWN_RUN
             row, is_lasting = self._scored(logged, standard)
-            row = row_with(row, submitter=logged.user, owner=owner, own=own)
+            row = row_with(row, submitter=logged.user, owner=owner, own=label)
             if row.result is not None and has_draws(row):
                 join_errors(row.result, logged.packed)
             if is_lasting:

@@ -73,11 +73,11 @@ def _tradeoff(attribute: str) -> Callable[[figures.FigureInput], figures.DrawnFi
         what = f"tradeoff {attribute}"
         pairs = [names for _, names in _axes(attribute, truth)]
         rows, note = source.some(MOST, what, lambda row: any(figures.has_number(row, *names) for names in pairs))
-        chosen = {row.entry for row in source.chosen}
+        entries = {row.entry for row in source.chosen}
         points, lines = [], []
         for row in rows:
             for point, line in _marks(source, row, attribute):
-                points.append((row.entry not in chosen, row.provenance == "baseline", point))
+                points.append((row.entry not in entries, row.provenance == "baseline", point))
                 lines.append(line)
         headers = ["Model", "Evidence", "Questions", "S_fact", "S_E", "highest S_E at this S_fact"]
         table = figures.Table(headers, lines)

@@ -55,8 +55,8 @@ def _deviation(row: Row, metric: str, standard: str) -> Value | None:
     value = figures.value_of(row, metric)
     if value is None or value.value is None:
         return value
-    chosen = STANDARDS[standard]
-    cohort = chosen.cohorts[row.labels.get("cohort", "") or chosen.default_cohort]
+    rules = STANDARDS[standard]
+    cohort = rules.cohorts[row.labels.get("cohort", "") or rules.default_cohort]
     place = list(METRICS).index(metric)
     mean, spread = cohort.mean[place], cohort.std[place]
     ends = [None if end is None else (end - mean) / spread for end in (value.low, value.high)]

@@ -54,7 +54,7 @@ def draw_map(across: str, up: str) -> Callable[[figures.FigureInput], figures.Dr
 
     def draw(source: figures.FigureInput) -> figures.DrawnFigure:
         rows, note, table = _in_space(source)
-        chosen = {row.entry for row in source.chosen}
+        entries = {row.entry for row in source.chosen}
         points = []
         for task in TASKS:
             for row in rows:
@@ -65,7 +65,7 @@ def draw_map(across: str, up: str) -> Callable[[figures.FigureInput], figures.Dr
                 text = f"{_named(row, task)}: {across} {figures.told(row, x, 1)}; {up} {figures.told(row, y, 1)}"
                 look = (_COLOURS[task], figures.SYMBOLS[visibility(row)])
                 point = Point(x.value, y.value, plain(row.model), text, source.href(row), *look, *ends)
-                points.append((row.entry not in chosen, row.provenance == "baseline", point))
+                points.append((row.entry not in entries, row.provenance == "baseline", point))
         if not points:
             return figures.DrawnFigure(None, table, "No model has both scores under this standard.")
         level = tau(source.standard)
@@ -83,7 +83,7 @@ def draw_map(across: str, up: str) -> Callable[[figures.FigureInput], figures.Dr
 def _space(source: figures.FigureInput) -> figures.DrawnFigure:
     """Both tasks of every model in three dimensions."""
     rows, note, table = _in_space(source)
-    chosen, stems = {row.entry for row in source.chosen}, []
+    entries, stems = {row.entry for row in source.chosen}, []
     for task, row in ((task, row) for task in TASKS for row in rows):
         values = [figures.value_of(row, f"{axis}_{task}") for axis in AXES]
         numbers = [value.value for value in values if value is not None and value.value is not None]
@@ -92,7 +92,7 @@ def _space(source: figures.FigureInput) -> figures.DrawnFigure:
             look = (_COLOURS[task], figures.SYMBOLS[visibility(row)])
             place = (numbers[0], numbers[1], numbers[2])
             stem = SpacePoint(place, plain(row.model), f"{_named(row, task)}: {text}", source.href(row), *look)
-            stems.append((row.entry not in chosen, row.provenance == "baseline", stem))
+            stems.append((row.entry not in entries, row.provenance == "baseline", stem))
     if not stems:
         return figures.DrawnFigure(None, table, "No model has all three scores of a task under this standard.")
     level = tau(source.standard)

@@ -51,8 +51,8 @@ class BoardModel:
     @cached_property
     def known(self) -> Mapping[str, Sequence[Row]]:
         """Its rows of the classes in `KNOWN` by benchmark, without benchmarks that have none."""
-        known = {name: [row for row in rows if row.row_class in KNOWN] for name, rows in self.rows.items()}
-        return {name: rows for name, rows in known.items() if rows}
+        run_rows = {name: [row for row in rows if row.row_class in KNOWN] for name, rows in self.rows.items()}
+        return {name: rows for name, rows in run_rows.items() if rows}
 
     def shown(self, benchmark: str) -> Row | None:
         """The row for a matrix: the first with a score, else the first; None where the model was not run."""
@@ -63,7 +63,7 @@ class BoardModel:
 
 def find_model(state: State, slug: str) -> BoardModel | None:
     """The model of a slug, under the default standards; None if no row has its name."""
-    rows = {name: named for name in VIEWS if (named := _by_slug(state, name).get(slug))}
+    rows = {name: by_slug for name in VIEWS if (by_slug := _by_slug(state, name).get(slug))}
     return _model(slug, rows) if rows else None
 
 

@@ -82,9 +82,9 @@ class TableColumns:
     def shown(self, wide: bool, rows: Sequence[Row]) -> tuple[BoardColumn, ...]:
         """The columns with content in some row: all, or those shown by default, else the first three with numbers."""
         total, *further = (*self.fixed, *self.optional)
-        known = [column for column in further if any(column.sort_by(row) is not None for row in rows)]
-        first = [column for column in known if column.key in self.first] or [c for c in known if c.words][:3]
-        return (total, *(column for column in known if wide or column in first or column in self.fixed))
+        filled = [column for column in further if any(column.sort_by(row) is not None for row in rows)]
+        first = [column for column in filled if column.key in self.first] or [c for c in filled if c.words][:3]
+        return (total, *(column for column in filled if wide or column in first or column in self.fixed))
 
 
 RANK = BoardColumn("rank", "Rank", lambda row: None, lambda row: TableCell(number(row.rank, 0)), True)
@@ -113,8 +113,8 @@ def score_column(column: Column, rows: Sequence[Row], notes: Notes, up: bool, wo
         strength = 0
         if column.signed and three.value is not None and largest:
             strength = round(100 * max(-1.0, min(1.0, three.value / largest)))
-        known = row.provenance == "published" and three.interval_text not in ("printed", NOTHING)
-        word = three.interval_text if known else ""
+        printed = row.provenance == "published" and three.interval_text not in ("printed", NOTHING)
+        word = three.interval_text if printed else ""
         return TableCell(
             three.value_text,
             three.missing_text.rpartition(": ")[2] or word,
@@ -365,8 +365,8 @@ class BoardTable:
         """The columns: all with content, or those shown by default."""
         if wide not in self._shown:
             models = self.models or self.rows
-            known = [*with_errors(models[:FEW], self.standard), *models[FEW:]]
-            self._shown[wide] = self.columns.shown(wide, known)
+            with_intervals = [*with_errors(models[:FEW], self.standard), *models[FEW:]]
+            self._shown[wide] = self.columns.shown(wide, with_intervals)
         return self._shown[wide]
 
     def marks(self, row: Row, columns: Iterable[BoardColumn]) -> Hashable:

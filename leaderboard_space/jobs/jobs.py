@@ -417,17 +417,17 @@ def fair_order(submissions: Iterable[LoggedSubmission]) -> list[LoggedSubmission
     for place, submission in enumerate(sorted(waiting, key=lambda submission: submission.accepted)):
         turns[submission.user.casefold()] += 1
         order.append((turns[submission.user.casefold()], place, submission))
-    return [submission for *_, submission in sorted(order, key=lambda one: one[:2])]
+    return [submission for *_, submission in sorted(order, key=lambda entry: entry[:2])]
 
 
 def missing(state: State) -> list[tuple[str, str]]:
     """Benchmark and name of the baselines not yet scored by this version; the board shows the newest of each."""
-    done = {
+    ends = {
         (logged.benchmark, logged.result.meta["baseline"])
         for logged in state.entries()
         if logged.result.meta.get("baseline") and logged.result.meta.get("revision") == VERSION
     }
-    return [pair for pair in product(BENCHMARKS, BASELINE_NAMES) if pair not in done]
+    return [pair for pair in product(BENCHMARKS, BASELINE_NAMES) if pair not in ends]
 
 
 def add_shipped(state: State) -> int:

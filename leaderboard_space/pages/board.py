@@ -145,11 +145,11 @@ class _Lines:
         return self.state.piece(key, self.table.marks(row, self.columns), lambda: self._made(row))
 
     def _made(self, row: Row) -> Markup:
-        [known] = with_errors([row], self.query.standard)
+        [scored] = with_errors([row], self.query.standard)
         template = ENVIRONMENT.get_template("parts/board_row.html.jinja")
         is_default = self.query.standard == find_benchmark(self.query.benchmark).default
         view, under = VIEWS[self.query.benchmark], "" if is_default else f"/under/{self.query.standard}"
-        return Markup(template.render(row=known, view=view, under=under, columns=self.columns))  # noqa: S704 rendered
+        return Markup(template.render(row=scored, view=view, under=under, columns=self.columns))  # noqa: S704 rendered
 
 
 def board_data(state: State, query: BoardQuery, name: str, table: BoardTable) -> bytes:
@@ -159,10 +159,10 @@ def board_data(state: State, query: BoardQuery, name: str, table: BoardTable) ->
     scores = (table.part.total, *table.part.columns)
 
     def data(row: Row) -> bytes:
-        [known] = with_errors([row], query.standard)
+        [scored] = with_errors([row], query.standard)
         values: dict[str, Any] = {}
         for column in scores:
-            if (value := column.of(known)) is not None:
+            if (value := column.of(scored)) is not None:
                 sure = value.uncertainty
                 errors = (None,) * 4 if sure is None else (sure.error, sure.low, sure.high, sure.fair)
                 values[column.score] = [value.value, *errors]

@@ -38,11 +38,11 @@ FIGURES: dict[tuple[str, str], Figure] = {
 
 def find_figure(benchmark: str, name: str) -> Figure:
     """The figure of that name. SpaceError UNKNOWN_PAGE."""
-    found = FIGURES.get((benchmark, name))
-    if found is None:
+    figure = FIGURES.get((benchmark, name))
+    if figure is None:
         names = ", ".join(figure_name for of, figure_name in FIGURES if of == benchmark) or ", ".join(NAMES)
         raise SpaceError("UNKNOWN_PAGE", "the figure", f"{benchmark}/{name}"[:80], f"one of: {names}", "see the board")
-    return found
+    return figure
 
 
 def draw_figure(
@@ -58,17 +58,17 @@ def draw_figure(
     rows = board_of(state, benchmark, standard)
 
     def draw() -> DrawnFigure:
-        chosen, missing = chosen_rows(rows, models)
+        rows_shown, missing = chosen_rows(rows, models)
         if missing:
             expected = "entries of rows on this board"
             raise SpaceError("UNKNOWN_ENTRY", "models", repr(missing[0]), expected, "see the board")
-        if len(chosen) < figure.needs:
+        if len(rows_shown) < figure.needs:
             mend = f"name up to {MOST_CHOSEN} entries, with commas between them"
-            raise SpaceError("BAD_PARAMETER", "models", f"{len(chosen)} models", f"{figure.needs} or more", mend)
-        of = table or _table_of(view, chosen)
-        group = chosen[0].group if chosen else None
+            raise SpaceError("BAD_PARAMETER", "models", f"{len(rows_shown)} models", f"{figure.needs} or more", mend)
+        of = table or _table_of(view, rows_shown)
+        group = rows_shown[0].group if rows_shown else None
         kept = rows.get_or_make(("rows", of, group or ""), lambda: _kept_by(view, of, rows, group))
-        return figure.draw(FigureInput(state, benchmark, standard, kept, chosen))
+        return figure.draw(FigureInput(state, benchmark, standard, kept, rows_shown))
 
     return rows.get_or_make(("figure", name, table, *models), draw)
 
@@ -86,9 +86,9 @@ def place_figures(
     ]
 
 
-def _table_of(view: View, chosen: Sequence[Row]) -> str:
+def _table_of(view: View, rows: Sequence[Row]) -> str:
     """The first table with all chosen models; '' without models or such a table."""
-    names = [slug(name) for name, part in view.slices.items() if chosen and all(map(part.keep, chosen))]
+    names = [slug(name) for name, part in view.slices.items() if rows and all(map(part.keep, rows))]
     return names[0] if names else ""
 
 
@@ -98,8 +98,8 @@ def _kept_by(view: View, table: str, rows: Board, group: str | None) -> Board:
     kept = [row for row in rows if any(part.keep(row) for part in parts)]
     models = [row for row in kept if row.row_class != "baseline"]
     groups = Counter(row.group for row in models if total_of(view, row).number(row) is not None)
-    chosen = next(iter(groups.most_common(1)), (kept[0].group if kept else "", 0))[0] if group is None else group
-    return Board(row for row in kept if row.group == chosen)
+    group_name = next(iter(groups.most_common(1)), (kept[0].group if kept else "", 0))[0] if group is None else group
+    return Board(row for row in kept if row.group == group_name)
 
 
 def board_of(state: State, name: str, standard: str) -> Board:

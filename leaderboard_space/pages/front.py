@@ -231,8 +231,8 @@ def findings(state: State) -> list[Finding]:
 def _furthest(state: State, name: str, board: Board) -> Finding | None:
     view, bench = VIEWS[name], find_benchmark(name)
     whole = [row for row in board if row.row_class != "printed" or total_of(view, row).number(row) is not None]
-    known = (row for row in whole if row.row_class in KNOWN and not row.remarks)
-    rows = {row.entry: row for row in known if not any(words in why for why in row.unranked for words in SILENT)}
+    candidates = (row for row in whole if row.row_class in KNOWN and not row.remarks)
+    rows = {row.entry: row for row in candidates if not any(words in why for why in row.unranked for words in SILENT)}
     labels = {row.cohort: row.labels for row in rows.values()}
     scale = cache(lambda score, cohort: _scale(bench, score, labels[cohort]))
     far = sorted(

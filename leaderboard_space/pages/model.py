@@ -133,10 +133,10 @@ def in_short(view: View, row: Row, measured: Result | None) -> tuple[list[InShor
         part = part_of(view, row)
         shown = [(column, numbers_of(column, row)) for column in dict.fromkeys((*(part.fair or ()), *part.columns))]
         describe = find_benchmark(view.benchmark).describe
-        known = ((column, each) for column, each in shown if each.value is not None)
+        defined = ((column, each) for column, each in shown if each.value is not None)
         lines = [
             InShort(column.header, each.value_text, (describe(column.score), each.interval_text))
-            for column, each in islice(known, COLUMNS)
+            for column, each in islice(defined, COLUMNS)
         ]
     if three.value is not None:
         further = [line.answer for line in lines if line.question == total.score]
@@ -198,13 +198,13 @@ def over_tests(request: Request, slug: str) -> Response:
     submitted = {name: [row for row in rows if row.row_class not in KNOWN] for name, rows in model.rows.items()}
     owned = any(row.owner for rows in submitted.values() for row in rows)
     for name, view in VIEWS.items():
-        known, standard = model.known.get(name, ()), find_benchmark(name).default
-        runs = [_run(state, view, row) for row in with_errors(known[:FEW], standard)]
+        model_rows, standard = model.known.get(name, ()), find_benchmark(name).default
+        runs = [_run(state, view, row) for row in with_errors(model_rows[:FEW], standard)]
         theirs = [
             (_run(state, view, row, with_answers=False), submitted_words(state.board(name, standard), view, row))
             for row in with_errors(submitted.get(name, [])[:MOST], standard)
         ]
-        by_others = bool(known) or owned
+        by_others = bool(model_rows) or owned
         figures = place_figures(state, name, standard, "models", [run.row.entry for run in runs])
         tests[name] = view, runs, [(run, text, by_others and not run.row.owner) for run, text in theirs], figures
         if rows := shown.get(name, ())[:MOST]:

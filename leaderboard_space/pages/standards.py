@@ -42,8 +42,8 @@ def standard(request: Request, benchmark: str, name: str) -> Response:
     state = space_of(request).state
     rows = board_of(state, benchmark, name)
     about = find_benchmark(benchmark)
-    chosen = about.standards[name]
-    scored = about.scored(chosen)
+    rules = about.standards[name]
+    scored = about.scored(rules)
     before, first = neighbours(benchmark, name)
     moved = moves(rows, board_of(state, benchmark, first.name)) if first is not None else []
     return page(
@@ -51,20 +51,20 @@ def standard(request: Request, benchmark: str, name: str) -> Response:
         "standard.html.jinja",
         view=VIEWS[benchmark],
         about=about,
-        standard=chosen,
+        standard=rules,
         before=before,
         first=first,
-        parameters=parameters(chosen, before),
+        parameters=parameters(rules, before),
         metrics=(scored.heading, Table(scored.headers, scored.rows)),
-        cohort=cohort(benchmark, chosen),
-        origin=origin(benchmark, chosen),
+        cohort=cohort(benchmark, rules),
+        origin=origin(benchmark, rules),
         references=about.about().references,
         archetypes=about.about().archetypes,
         ranked=sum(row.rank is not None for row in rows),
-        succession=about.about().succession(chosen, rows),
+        succession=about.about().succession(rules, rows),
         moves=moved[:MOST],
         left_out=len(moved) - len(moved[:MOST]),
-        validation=validation([*rows], chosen) if isinstance(chosen, IrisStandard) else (),
+        validation=validation([*rows], rules) if isinstance(rules, IrisStandard) else (),
         title_of=title_of,
     )
 

@@ -232,7 +232,7 @@ def api_page(request: Request) -> Response:
 
 def calls(document: Mapping[str, Any], address: str, scored: tuple[str, str]) -> list[ApiCall]:
     """Every call of an OpenAPI document. `scored`: benchmark and entry for calls without answers for printed rows."""
-    found = []
+    examples = []
     for path, operations in document["paths"].items():
         of_scored = path.endswith(("/result", "/{action}"))
         parts = EXAMPLES | dict(zip(("benchmark", "entry"), scored, strict=True)) if of_scored else EXAMPLES
@@ -243,5 +243,5 @@ def calls(document: Mapping[str, Any], address: str, scored: tuple[str, str]) ->
                 is_upload = path.endswith("/submissions")
                 words += ["--data-binary", "@my-submission.zip"] if is_upload else ["--json", '{"reason": "why"}']
             curl = shlex.join([*words, address + path.format_map(parts)])
-            found.append(ApiCall(method.upper(), path, operation["description"], curl))
-    return found
+            examples.append(ApiCall(method.upper(), path, operation["description"], curl))
+    return examples

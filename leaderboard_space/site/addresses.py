@@ -58,8 +58,8 @@ def media_type(path: str) -> str:
     if path.startswith("/api/"):
         return _TYPES[".json"]
     end = path[path.rfind(".") :] if "." in path.rsplit("/", 1)[-1] else ""
-    named = path.startswith("/models/") or "/evidence/" in path  # a dot in a name ends it with no type
-    return PAGE if named else _TYPES.get(end, PAGE)
+    is_name = path.startswith("/models/") or "/evidence/" in path  # a dot in a name ends it with no type
+    return PAGE if is_name else _TYPES.get(end, PAGE)
 
 
 def headers_of(path: str, *, shared: bool) -> dict[str, str]:

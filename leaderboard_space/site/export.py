@@ -29,8 +29,8 @@ async def export(space: Space, folder: Path, site: str) -> int:
     with TemporaryDirectory(dir=space.settings.work) as work:
         builder = Builder(space, Path(work), site)
         listed = ("/robots.txt", "/llms.txt", "/sitemap.xml")
-        seen = dict.fromkeys([*FIRST, *TEXTS, *listed, *(f"/compare/{name}" for name in VIEWS)])
-        queue = deque(seen)
+        addresses = dict.fromkeys([*FIRST, *TEXTS, *listed, *(f"/compare/{name}" for name in VIEWS)])
+        queue = deque(addresses)
         while queue:
             path = queue.popleft()
             answer = await builder.answer(path)
@@ -41,8 +41,8 @@ async def export(space: Space, folder: Path, site: str) -> int:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
             if media_type(path) == PAGE:
-                new = dict.fromkeys(each for each in linked(content.decode()) if each not in seen)
-                seen |= new
+                new = dict.fromkeys(each for each in linked(content.decode()) if each not in addresses)
+                addresses |= new
                 queue += new
     for name in sorted(file.name for file in ASSETS.iterdir()):
         place = folder / asset(name).lstrip("/")
@@ -55,7 +55,7 @@ async def export(space: Space, folder: Path, site: str) -> int:
         place.parent.mkdir(parents=True, exist_ok=True)
         text = ENVIRONMENT.get_template("copy.html.jinja").render(**about, path=path)
         place.write_text(text, encoding="utf-8")
-    return len(seen)
+    return len(addresses)
 
 
 def linked(text: str) -> Iterable[str]:

@@ -62,9 +62,9 @@ def check(storage: Storage, key: bytes = b"") -> StoreCheck:
             read()
         except StorageError as error:
             faults.append(error)
-    named = {submission_path(submission.sha256) for submission in state.submissions()}
-    named |= {file for file in files if (event := vouched_by(file)) and storage.find(event)}
-    unnamed = [f"no event names {file}" for file in files if file not in named]
+    vouched = {submission_path(submission.sha256) for submission in state.submissions()}
+    vouched |= {file for file in files if (event := vouched_by(file)) and storage.find(event)}
+    unnamed = [f"no event names {file}" for file in files if file not in vouched]
     snapshot = hashlib.sha256(state.snapshot()).hexdigest()
     counts = number, len(state.entries()), len(state.submissions())
     return StoreCheck(

@@ -134,8 +134,8 @@ class Forwarded:
             scheme = headers.get("x-forwarded-proto", "").split(",")[-1].strip().lower()
             if scheme in ("http", "https"):
                 scope["scheme"] = scheme
-            named = ",".join(headers.getlist("x-forwarded-for")).split(",")
-            scope["client"] = (next(filter(None, map(self.proxies.client, reversed(named))), peer), 0)
+            clients = ",".join(headers.getlist("x-forwarded-for")).split(",")
+            scope["client"] = (next(filter(None, map(self.proxies.client, reversed(clients))), peer), 0)
         await self.app(scope, receive, send)
 
 
@@ -239,9 +239,9 @@ class Body:
         if seconds > self.limits.seconds or (seconds > PATIENCE and self.received < SLOWEST * (seconds - PATIENCE)):
             raise self._too_slow()
         if self._boundary:
-            seen = self._tail + chunk
-            self._parts += seen.count(self._boundary)
-            self._tail = seen[-(len(self._boundary) - 1) :]
+            recent = self._tail + chunk
+            self._parts += recent.count(self._boundary)
+            self._tail = recent[-(len(self._boundary) - 1) :]
             if self._parts > self.limits.parts + 1:  # the end of the form is marked, too
                 problem, mend = f"more than {self.limits.parts} parts", "submit one .zip file"
                 raise SpaceError("UPLOAD_TOO_MANY_PARTS", "the form", problem, "one file", mend)
@@ -518,8 +518,8 @@ class PublicFiles:
     def _sent(self, request: Request, path: str, content: bytes) -> Response:
         headers = headers_of(path, shared=bool(self.space.settings.site()))
         headers["ETag"] = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
-        known = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
-        if headers["ETag"] in known:
+        tags = {tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")}
+        if headers["ETag"] in tags:
             return Response(status_code=304, headers={k: v for k, v in headers.items() if k != "Content-Type"})
         if "gzip" in request.headers.get("accept-encoding", ""):
             headers["Content-Encoding"] = "gzip"

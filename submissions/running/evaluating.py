@@ -69,9 +69,9 @@ def open_all(
         bench = benchmark(name)
         revision = bench.core if core else dataset_revision
         alone = not data and "text_only" in bench.asking.options
-        chosen = ChosenPart(name, data, (), limit, True, text_only=alone, dataset_revision=revision, **more)
+        part = ChosenPart(name, data, (), limit, True, text_only=alone, dataset_revision=revision, **more)
         try:
-            opened.append(open_benchmark(replace(chosen, tasks=text_tasks(chosen))))
+            opened.append(open_benchmark(replace(part, tasks=text_tasks(part))))
         except RunError as error:
             if names or error.code != "DATA_MISSING":
                 raise
@@ -101,20 +101,20 @@ def told_plan(opened: Sequence[OpenedBenchmark], model: ModelSettings, judge: Mo
     return " ".join(sentences)
 
 
-def folder_of(chosen: ChosenPart, out: Path) -> Path:
+def folder_of(part: ChosenPart, out: Path) -> Path:
     """The folder of a benchmark in `out`, named by its revision too if that is a core."""
-    return out / (f"{chosen.benchmark}-{chosen.revision}" if CORE in chosen.revision else chosen.benchmark)
+    return out / (f"{part.benchmark}-{part.revision}" if CORE in part.revision else part.benchmark)
 
 
-def ask(chosen: ChosenPart, model: ModelSettings | None, out: Path, *, tell: Tell, **more: Any) -> RunOutcome:
+def ask(part: ChosenPart, model: ModelSettings | None, out: Path, *, tell: Tell, **more: Any) -> RunOutcome:
     """The first step of `evaluate`, with its arguments and errors: the submission, or the part of one that is asked."""
-    submission = part_folder(folder_of(chosen, out) / "submission", chosen.part)
+    submission = part_folder(folder_of(part, out) / "submission", part.part)
     submission.parent.mkdir(parents=True, exist_ok=True)
-    return run(RunSettings(chosen, submission, model, again=True, **more), tell)
+    return run(RunSettings(part, submission, model, again=True, **more), tell)
 
 
 def evaluate(
-    chosen: ChosenPart,
+    part: ChosenPart,
     model: ModelSettings | None,
     out: Path,
     *,
@@ -125,7 +125,7 @@ def evaluate(
     """Evaluate a model on one benchmark, or go on where an earlier call stopped; nothing answered is asked again.
 
     Args:
-        chosen: benchmark and its part, as in `open_all`.
+        part: benchmark and its part, as in `open_all`.
         model: model that answers; None for one that only makes images.
         out: folder with a folder for each benchmark; made if absent.
         judge: model that reads the stories of a benchmark with a judge; None leaves the judge's metrics out.
@@ -134,16 +134,16 @@ def evaluate(
 
     Errors: UsageError; SubmissionError; RunError, of which JUDGE_NOTHING is a note.
     """
-    folder = folder_of(chosen, out)
-    outcome = ask(chosen, model, out, tell=tell, **more)
+    folder = folder_of(part, out)
+    outcome = ask(part, model, out, tell=tell, **more)
     submission, stages, notes = outcome.out, outcome.stages, []
-    if benchmark(chosen.benchmark).asking.judge is not None:
-        unjudged = f"{benchmark(chosen.benchmark).title}: the metrics that need a judge are not run"
+    if benchmark(part.benchmark).asking.judge is not None:
+        unjudged = f"{benchmark(part.benchmark).title}: the metrics that need a judge are not run"
         if judge is None:
             notes.append(f"{unjudged}; name one with --judge MODEL.")
         else:
             try:
-                judges = as_the_authors(benchmark(chosen.benchmark), judge) if chosen.as_authors else [judge]
+                judges = as_the_authors(benchmark(part.benchmark), judge) if part.as_authors else [judge]
                 stages += judged(submission, judges, again=True, tell=tell).stages
             except RunError as error:
                 if error.code != "JUDGE_NOTHING":

@@ -141,7 +141,7 @@ def fields(task: str, names: Names) -> tuple[str, ...]:
     return "Answer to Task1.a", "Answer to Task1.b", *persons
 
 
-def open_judging(submission: Submission, chosen: ChosenPart, *, evaluation: int = 1) -> Judging:
+def open_judging(submission: Submission, asked: ChosenPart, *, evaluation: int = 1) -> Judging:
     """The requests about the narratives and profiles of a checked submission, for this judge's n-th `evaluation`.
 
     Errors: UsageError if it is of another benchmark; RunError JUDGE_NOTHING if there are none.
@@ -177,8 +177,8 @@ def open_judging(submission: Submission, chosen: ChosenPart, *, evaluation: int 
         "prompts": prompts_hash(ask for several in requests for ask in several),
     }
     about |= {"evaluation": evaluation} if evaluation > 1 else {}
-    positions: dict[str, Sequence[int]] = {PART: choose(stimuli, chosen.limit, stratified=chosen.stratified)}
-    opened = OpenedBenchmark(chosen, {PART: part}, positions, {}, "judgements", about)
+    positions: dict[str, Sequence[int]] = {PART: choose(stimuli, asked.limit, stratified=asked.stratified)}
+    opened = OpenedBenchmark(asked, {PART: part}, positions, {}, "judgements", about)
     return Judging(opened, _names(submission))
 
 
@@ -230,10 +230,10 @@ def judge(
     tables, done, stages, notes = [], [], [], []
     with held(work):
         read = read_submission(folder)
-        chosen = ChosenPart(read.meta.benchmark, limit=limit, seed=seed)
+        part = ChosenPart(read.meta.benchmark, limit=limit, seed=seed)
         for number, (model, tool) in enumerate(zip(models, tools, strict=True)):
             again_by = [earlier.name for earlier in models[:number]].count(model.name)
-            seeded = chosen if seed is None else replace(chosen, seed=seed + again_by)
+            seeded = part if seed is None else replace(part, seed=seed + again_by)
             judging = open_judging(read, seeded, evaluation=again_by + 1)
             judge_folder = work / f"judge-{slug(evaluation_name(model.name, again_by + 1))}"
             outcome = answer(
@@ -411,8 +411,8 @@ def read_again(
     with held(work):
         answering_folder = work / f"second-{slug(model.name)}"
         answered = answer(opened, model, answering_folder, revision=revision or NOT_STATED, again=again, tell=tell)
-    said = {entry.key: entry.response or "" for entry in answered.answers if entry.fate != "failed"}
-    read = {key: said_choice(said[ask.key], ask.choices) for key, ask in asks.items() if ask.key in said}
+    texts = {entry.key: entry.response or "" for entry in answered.answers if entry.fate != "failed"}
+    read = {key: said_choice(texts[ask.key], ask.choices) for key, ask in asks.items() if ask.key in texts}
     second = SecondReadings(public_name(model.name), answered.stage.revision, submission.digest, read)
     file = folder.with_name(f"{folder.name}.second.jsonl")
     second.write(file)
@@ -434,6 +434,6 @@ def prompt_of(question: str, answer: str, choices: Sequence[str]) -> str:
 
 def said_choice(text: str, choices: Sequence[str]) -> str:
     """The choice in a second reader's answer, the last JSON object's or the whole text; '' if it is none of them."""
-    objects = [found.value for found in values(text) if isinstance(found.value, dict)]
-    said = (str(objects[-1].get("answer", "")) if objects else text).strip(" .\n").replace("_", " ").casefold()
-    return next((choice for choice in choices if choice.replace("_", " ").casefold() == said), "")
+    objects = [part.value for part in values(text) if isinstance(part.value, dict)]
+    words = (str(objects[-1].get("answer", "")) if objects else text).strip(" .\n").replace("_", " ").casefold()
+    return next((choice for choice in choices if choice.replace("_", " ").casefold() == words), "")

@@ -49,9 +49,9 @@ def benchmark_names(asked: str) -> Callable[[Any], Any]:
     @cache
     def ids_of(name: str) -> frozenset[str] | None:
         """The ids of a task with images; None for one of no benchmark."""
-        found = [(bench, task) for bench in benches for task in bench.tasks if task.name == name]
-        revisions = [(task, each) for bench, task in found for each in ([revision] if revision else bench.revisions)]
-        return frozenset(item for task, each in revisions for item in task.ids(each).to_pylist()) if found else None
+        tasks = [(bench, task) for bench in benches for task in bench.tasks if task.name == name]
+        revisions = [(task, each) for bench, task in tasks for each in ([revision] if revision else bench.revisions)]
+        return frozenset(item for task, each in revisions for item in task.ids(each).to_pylist()) if tasks else None
 
     def named(entry: Any) -> Any:
         ids, whole = ids_of(entry.task), f"{entry.task}/{entry.id}"

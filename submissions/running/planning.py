@@ -93,20 +93,20 @@ def smallest_difference(items: int) -> float:
     return (1.959964 + 0.841621) * math.sqrt(0.5 / items) if items else math.inf
 
 
-def image_tasks(chosen: ChosenPart) -> list[str]:
+def image_tasks(part: ChosenPart) -> list[str]:
     """The requested image tasks in the benchmark's order: neutral images come before steered ones."""
-    tasks = [task for task in benchmark(chosen.benchmark).tasks if task.table == "annotations"]
-    asked = [task.name for task in tasks if len(task.ids(chosen.revision))]  # a revision may lack one
-    return [task for task in asked if task in chosen.tasks or not chosen.tasks]
+    tasks = [task for task in benchmark(part.benchmark).tasks if task.table == "annotations"]
+    asked = [task.name for task in tasks if len(task.ids(part.revision))]  # a revision may lack one
+    return [task for task in asked if task in part.tasks or not part.tasks]
 
 
-def made_parts(chosen: ChosenPart) -> list[MadePart]:
+def made_parts(part: ChosenPart) -> list[MadePart]:
     """The requested image tasks; IRIS' steer prompts, which follow from images, have placeholder names."""
     parts = []
-    for task in map(benchmark(chosen.benchmark).task, image_tasks(chosen)):
-        items = unnamed_steer_items() if task.items is None else task.items(chosen.revision)["id"].to_pylist()
-        stimuli = task.images(items, chosen.revision)
-        parts.append(MadePart(task.name, stimuli, chosen.choose(task.name, stimuli)))
+    for task in map(benchmark(part.benchmark).task, image_tasks(part)):
+        items = unnamed_steer_items() if task.items is None else task.items(part.revision)["id"].to_pylist()
+        stimuli = task.images(items, part.revision)
+        parts.append(MadePart(task.name, stimuli, part.choose(task.name, stimuli)))
     return parts
 
 
@@ -136,16 +136,16 @@ def plan(
         if task in JUDGED:
             times, characters = JUDGED[task]
             asked = times * counts[2]
-            given = FRAME * asked + counts[2] * (characters / CHARACTERS + usual)
-            tokens = given, asked * judging.TYPICAL_TOKENS, asked * judging.MAX_TOKENS
+            tokens_in = FRAME * asked + counts[2] * (characters / CHARACTERS + usual)
+            tokens = tokens_in, asked * judging.TYPICAL_TOKENS, asked * judging.MAX_TOKENS
             lines.append(PlanLine("judgements", "", False, *counts[:2], asked, times * counts[3], *tokens))
     for made in image_parts:
-        chosen, whole = len(made.positions), len(made.stimuli)
-        lines.append(_priced(PlanLine(made.task, image_model, True, chosen, whole, chosen, whole), prices))
+        positions, whole = len(made.positions), len(made.stimuli)
+        lines.append(_priced(PlanLine(made.task, image_model, True, positions, whole, positions, whole), prices))
         if labeller.startswith("vlm:"):
-            tokens = chosen * (IMAGE_TOKENS + ASKED), chosen * LABELS, chosen * 256
+            tokens = positions * (IMAGE_TOKENS + ASKED), positions * LABELS, positions * 256
             asking = labeller.removeprefix("vlm:").partition("?")[0]
-            lines.append(_priced(PlanLine("labels", asking, False, *((chosen, whole) * 2), *tokens), prices))
+            lines.append(_priced(PlanLine("labels", asking, False, *((positions, whole) * 2), *tokens), prices))
     return lines
 
 
@@ -207,11 +207,11 @@ class Size(NamedTuple):
     threads: int = 0
 
 
-def size_of(named: str) -> Size | None:
+def size_of(spec: str) -> Size | None:
     """Size of a model on this machine or the Hub, by its files and without loading; None if they cannot be seen."""
-    what, config = named.removeprefix(_scheme(named)).partition("?")[0], {}
+    what, config = spec.removeprefix(_scheme(spec)).partition("?")[0], {}
     try:
-        if named.startswith("diffusers:"):
+        if spec.startswith("diffusers:"):
             pipeline = weights.find(what, "model_index.json")
             files = _files(pipeline.where, pipeline.revision)
         elif (source := find(what)).marker.suffix.lower() == GGUF:
@@ -243,33 +243,33 @@ def _files(where: str, revision: str | None) -> dict[str, int]:
     return {file.rfilename: file.size or 0 for file in siblings}
 
 
-def _scheme(named: str) -> str:
-    return next((scheme for scheme in _HERE if named.startswith(scheme)), "")
+def _scheme(name: str) -> str:
+    return next((scheme for scheme in _HERE if name.startswith(scheme)), "")
 
 
 def estimate(
-    named: str, lines: Sequence[PlanLine], connections: int | None = None, cores: int = 0, threads: int = 0
+    model: str, lines: Sequence[PlanLine], connections: int | None = None, cores: int = 0, threads: int = 0
 ) -> str:
-    """A sentence on time and memory of all `lines` by the model that a user calls `named`.
+    """A sentence on time and memory of all `lines` by the model that a user calls `model`.
 
     `cores`: those of this machine, if that is meant; 0 compares a GPU and 8 cores. `threads`: those asked of llama.cpp.
     """
-    name = public_name(named)
-    if named.startswith(_OWN):
+    name = public_name(model)
+    if model.startswith(_OWN):
         return f"{name}: time and memory are your own code's."
-    if not _scheme(named):
+    if not _scheme(model):
         seconds = sum(hosted(line, connections) for line in lines)
         return f"{name}: about {_time(seconds)}, by requests at the same time; no memory here."
-    size = size_of(named)
+    size = size_of(model)
     if size is None:
         return f"{name}: time and memory are not known before its files are here (`hf download`)."
     if size.kind == "gguf":
-        return f"{name}: {tried(named.removeprefix('local/'), lines, threads or size.threads, size)}"
+        return f"{name}: {tried(model.removeprefix('local/'), lines, threads or size.threads, size)}"
     machines = [GPU] if lines[0].made else [GPU, CORES]
-    if cores and named.startswith("local/"):
+    if cores and model.startswith("local/"):
         here = Machine(f"{cores} cores", CORES.operations * cores / 8, CORES.read * cores / 8, 0.0, 8, 4)
         machines = [GPU if weights.best_device("").startswith("cuda") else here]
-    took = [(sum(local(line, size, machine, named) for line in lines), machine.name) for machine in machines]
+    took = [(sum(local(line, size, machine, model) for line in lines), machine.name) for machine in machines]
     times = " or ".join(f"{_time(each)} on {machine}" for each, machine in took)
     use = 1.2 * size.parameters * machines[0].width
     what = f"{size.parameters / 1e9:.2g} billion parameters, {use / 1e9:.2g} GB of memory"
@@ -331,12 +331,12 @@ def hosted(line: PlanLine, connections: int | None = None) -> float:
     return each / at_once
 
 
-def local(line: PlanLine, size: Size, machine: Machine, named: str = "") -> float:
+def local(line: PlanLine, size: Size, machine: Machine, name: str = "") -> float:
     """Seconds of a task by a model on a machine; a diffusion model takes its steps twice each, for guidance."""
-    chosen = dict(part.partition("=")[::2] for part in named.partition("?")[2].split("&"))
+    settings = dict(part.partition("=")[::2] for part in name.partition("?")[2].split("&"))
     if line.made and size.kind not in DRAWN_TOKENS:
-        tokens = (float(chosen.get("size") or 1024) / 16) ** 2
-        return 2 * size.used * tokens * 2 * float(chosen.get("steps") or 40) * line.requests / machine.operations
+        tokens = (float(settings.get("size") or 1024) / 16) ** 2
+        return 2 * size.used * tokens * 2 * float(settings.get("steps") or 40) * line.requests / machine.operations
     drawn = DRAWN_TOKENS[size.kind] * line.requests if line.made else line.output
     step = max(machine.step, size.parameters * machine.width / machine.read)
     return 2 * size.used * (line.input + drawn) / machine.operations + drawn / machine.rows * step

@@ -107,9 +107,9 @@ def run_core(name: str, kind: str, core: str, options: Namespace) -> str:
     asked, about, (bench, revision) = LIST["kinds"][kind], LIST["models"].get(name, {}), core.split("@")
     blind = kind == "language model" and "text_only" in benchmark(bench).asking.options
     data, limit = "" if kind == "language model" else options.data, options.limit
-    chosen = ChosenPart(bench, data, (), limit, limit is not None, text_only=blind, dataset_revision=revision)
+    part = ChosenPart(bench, data, (), limit, limit is not None, text_only=blind, dataset_revision=revision)
     folder = options.out / re.sub(r"[^\w.-]+", "-", name).strip("-.")
-    report, result = (folder_of(chosen, folder) / file for file in ("report.html", "result.json"))
+    report, result = (folder_of(part, folder) / file for file in ("report.html", "result.json"))
     if report.exists() and json.loads(result.read_bytes())["meta"]["generation"].get("limit") == limit:
         return ""
     images = f"{asked['images_by']}:{_pinned(name)}{about.get('settings', '')}" if core in asked["makes"] else ""
@@ -120,7 +120,7 @@ def run_core(name: str, kind: str, core: str, options: Namespace) -> str:
         if images and not options.labeller:
             raise UsageError("nothing labels its images. Mend: name a labeller, LABELLER=NAME")
         judge, labeller = ModelSettings(options.judge) if options.judge else None, options.labeller if images else ""
-        evaluate(chosen, model, folder, judge=judge, images=images, ares=labeller, about=stated)
+        evaluate(part, model, folder, judge=judge, images=images, ares=labeller, about=stated)
     except Exception as error:  # noqa: BLE001 a model's own code may raise anything, and the others are run all the same
         return f"{type(error).__name__}: {error}"
     return ""

@@ -59,9 +59,9 @@ def run(settings: RunSettings, tell: Tell = lambda what, done, total: None) -> R
     return RunOutcome(settings.out, tuple(state.stages), tuple(state.notes))
 
 
-def text_tasks(chosen: ChosenPart) -> tuple[str, ...]:
+def text_tasks(part: ChosenPart) -> tuple[str, ...]:
     """The requested tasks with text answers, in the benchmark's order. RunError TASK_UNKNOWN."""
-    asked = inspect_task.text_tasks(chosen.benchmark, chosen.tasks, form=chosen.form, text_only=chosen.text_only)
+    asked = inspect_task.text_tasks(part.benchmark, part.tasks, form=part.form, text_only=part.text_only)
     return tuple(task.name for task in asked)
 
 
@@ -72,36 +72,36 @@ def no_pictures(model: ModelSettings) -> str:
     )
 
 
-def can_be_asked(chosen: ChosenPart, model: ModelSettings | None, images: str) -> tuple[ChosenPart, list[str]]:
+def can_be_asked(part: ChosenPart, model: ModelSettings | None, images: str) -> tuple[ChosenPart, list[str]]:
     """The part that the models of a run can be asked, and a line on each kind of task that is left out.
 
     Errors: RunError TASK_UNKNOWN if nothing is left, MODEL_UNKNOWN.
     """
-    bench, lines = benchmark(chosen.benchmark), []
-    made = image_tasks(chosen)
-    if made and not images and not chosen.tasks:
+    bench, lines = benchmark(part.benchmark), []
+    made = image_tasks(part)
+    if made and not images and not part.tasks:
         lines.append(f"Not asked, as no --images is named: {', '.join(made)}.")
-    if model is None or chosen.text_only or chosen.as_authors or not (line := no_pictures(model)):
-        return chosen, lines
+    if model is None or part.text_only or part.as_authors or not (line := no_pictures(model)):
+        return part, lines
     if "text_only" in bench.asking.options:
-        return replace(chosen, data="", text_only=True), [*lines, line]
-    asked = text_tasks(chosen)
-    kept = [task for task in asked if inspect_task.asks_without_pictures(chosen.benchmark, task, chosen.revision)]
+        return replace(part, data="", text_only=True), [*lines, line]
+    asked = text_tasks(part)
+    kept = [task for task in asked if inspect_task.asks_without_pictures(part.benchmark, task, part.revision)]
     if len(kept) == len(asked):
-        return chosen, lines
+        return part, lines
     if not (kept or (images and made)):
         what, mend = line.rpartition(":")[0], "name a model that does, or another task"
         raise RunError("TASK_UNKNOWN", f"{bench.name}, task {', '.join(asked)}", what, "one that sees pictures", mend)
-    return replace(chosen, tasks=(*kept, *(made if images else ()))), [*lines, line]
+    return replace(part, tasks=(*kept, *(made if images else ()))), [*lines, line]
 
 
-def check_tasks(chosen: ChosenPart) -> None:
+def check_tasks(part: ChosenPart) -> None:
     """RunError TASK_UNKNOWN if a model cannot run a requested task."""
-    known = [task.name for task in benchmark(chosen.benchmark).tasks if task.table != "judgements"]
-    for task in chosen.tasks:
-        if task not in known:
-            mend = f"choose from {', '.join(known)}"
-            what = f"no task of {chosen.benchmark}{did_you_mean(task, known)}"
+    tasks = [task.name for task in benchmark(part.benchmark).tasks if task.table != "judgements"]
+    for task in part.tasks:
+        if task not in tasks:
+            mend = f"choose from {', '.join(tasks)}"
+            what = f"no task of {part.benchmark}{did_you_mean(task, tasks)}"
             raise RunError("TASK_UNKNOWN", f"task {task}", what, "a task that a model can run", mend)
 
 
@@ -220,8 +220,8 @@ def _write(settings: RunSettings, work: Path, state: RunSteps) -> None:
 def _check(settings: RunSettings) -> None:
     if settings.model is None and not settings.images:
         raise UsageError("Name a model that answers (--model), one that makes images (--images), or both.")
-    given = settings.model.generation() if settings.model is not None else {}
-    if settings.chosen.as_authors and (given or settings.chosen.form != PAPER):
+    settings_now = settings.model.generation() if settings.model is not None else {}
+    if settings.chosen.as_authors and (settings_now or settings.chosen.form != PAPER):
         raise UsageError("--as-authors sets temperature, top_p and max_tokens, in the paper's form; leave these out.")
     image_tasks = [task for task in benchmark(settings.chosen.benchmark).tasks if task.table == "annotations"]
     if settings.images and not image_tasks:

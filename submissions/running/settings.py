@@ -80,12 +80,12 @@ class RunOutcome:
     notes: tuple[str, ...]
 
 
-def meta_of(chosen: ChosenPart, generation: Mapping[str, Scalar], about: ModelFacts, **more: Any) -> SubmissionMeta:
+def meta_of(part: ChosenPart, generation: Mapping[str, Scalar], about: ModelFacts, **more: Any) -> SubmissionMeta:
     """`submission.json` of answers; `more` are further fields. ValidationError if a text does not fit."""
     return SubmissionMeta(
         format=1,
-        benchmark=chosen.benchmark,
-        dataset_revision=chosen.revision,
+        benchmark=part.benchmark,
+        dataset_revision=part.revision,
         **{name: fact for name, fact in vars(about).items() if name not in ("model", "thresholds")},
         model=about.model or NOT_STATED,
         generation=dict(generation),
@@ -109,5 +109,5 @@ def submission_meta(settings: RunSettings, state: RunSteps) -> SubmissionMeta:
 
 def _name(settings: RunSettings) -> str:
     """Default name of a model: without its provider or folder."""
-    named = settings.model.name if settings.model is not None else settings.images.partition("?")[0].partition(":")[2]
-    return named.rstrip("/").rpartition("/")[2][:200] or NOT_STATED
+    name = settings.model.name if settings.model is not None else settings.images.partition("?")[0].partition(":")[2]
+    return name.rstrip("/").rpartition("/")[2][:200] or NOT_STATED

@@ -122,8 +122,8 @@ def read_detections(layout: str, file: str, version: str = "not stated", race: s
         raise BuildError("SOURCE_MISSING", file, str(error), "a file in UTF-8", AGAIN) from error
     missing -= set(faces)
     if not entries["face"]:
-        found = ", ".join(f"{number:,} {kind}" for kind, number in entries.items())
-        raise BuildError("SOURCE_LAYOUT", file, f"no face: {found or 'nothing'}", "one at least", _FACELESS[layout])
+        counts = ", ".join(f"{number:,} {kind}" for kind, number in entries.items())
+        raise BuildError("SOURCE_LAYOUT", file, f"no face: {counts or 'nothing'}", "one at least", _FACELESS[layout])
     empty = sum(not each for each in faces.values())
     return OpenedLabeller(
         name=layout + (f"?race={race}" if race != LIKELIEST else ""),
@@ -150,8 +150,8 @@ def _fairface(file: Path, groups: Mapping[str, str]) -> Rows:
         yield _image(face, where), PurePosixPath(face.replace("\\", "/")).stem, SeenFace((0, 0, 0, 0), labels)
 
 
-def _by_image(path: Path, seen: Callable[[Any, str], Iterator[Any]]) -> Iterator[tuple[str, str, list[Any]]]:
-    """sha256, place and what was `seen` in each entry of an object of JSON.
+def _by_image(path: Path, read: Callable[[Any, str], Iterator[Any]]) -> Iterator[tuple[str, str, list[Any]]]:
+    """sha256, place and what `read` gives for each entry of an object of JSON.
 
     BuildError SOURCE_LAYOUT; SOURCE_VALUE for an image that is analysed again and has other faces then.
     """
@@ -164,7 +164,7 @@ def _by_image(path: Path, seen: Callable[[Any, str], Iterator[Any]]) -> Iterator
     analysed: dict[str, list[Any]] = {}
     for file, entry in images.items():
         where = f"{path.name}, {file[:80]}"
-        sha256, faces = _image(file, where), list(seen(entry, where))
+        sha256, faces = _image(file, where), list(read(entry, where))
         if MISSING not in faces and analysed.setdefault(sha256, faces) != faces:
             raise _value(where, "an image again, with other faces", "every image once")
         yield sha256, where, faces
@@ -214,21 +214,21 @@ def _deepface(path: Path, groups: Mapping[str, str]) -> Rows:
                 yield sha256, key, _analysed(each, groups, where)
 
 
-def _analyses(given: Any, where: str) -> Iterator[Mapping[str, Any] | str]:
+def _analyses(data: Any, where: str) -> Iterator[Mapping[str, Any] | str]:
     """The analyses in an entry, in whatever lists and objects it has them; `NO_FACE` or `MISSING` in place of one."""
-    if isinstance(given, dict) and set(given) & _LABELLED:
-        yield given
-    elif isinstance(given, dict) and given and all(map(_INSTANCE.fullmatch, given)):
-        yield from _analyses(list(given.values()), where)
-    elif isinstance(given, list):
-        for each in given:
+    if isinstance(data, dict) and set(data) & _LABELLED:
+        yield data
+    elif isinstance(data, dict) and data and all(map(_INSTANCE.fullmatch, data)):
+        yield from _analyses(list(data.values()), where)
+    elif isinstance(data, list):
+        for each in data:
             yield from _analyses(each, where)
-        if not given:
+        if not data:
             yield NO_FACE
-    elif given is None or isinstance(given, str):
-        yield NO_FACE if _NONE_FOUND.search(given or "") else MISSING
-    elif isinstance(given, dict) and (said := [given[name] for name in _ERRORS if name in given]):
-        yield from _analyses(str(said[0]), where)
+    elif data is None or isinstance(data, str):
+        yield NO_FACE if _NONE_FOUND.search(data or "") else MISSING
+    elif isinstance(data, dict) and (errors := [data[name] for name in _ERRORS if name in data]):
+        yield from _analyses(str(errors[0]), where)
     else:
         expected = "dominant_gender or dominant_race, as DeepFace.analyze gives them, or an error"
         raise BuildError("SOURCE_LAYOUT", where, "an analysis without labels", expected, AGAIN)
@@ -249,30 +249,30 @@ def _analysed(each: Mapping[str, Any], groups: Mapping[str, str], where: str) ->
     return SeenFace((x, y, x + width, y + height), labels)
 
 
-def _race(word: str, given: Any, groups: Mapping[str, str], where: str) -> str:
+def _race(word: str, values: Any, groups: Mapping[str, str], where: str) -> str:
     """The group of FairFace's word; that of the likeliest word with one, by the probabilities, where it has none."""
-    if word in groups or not (word or given):
+    if word in groups or not (word or values):
         return groups.get(word, "")
-    if isinstance(given, str) and given:  # as numpy prints it
-        given = given.strip("[] \n").replace(",", " ").split()
-    named: Iterable[tuple[Any, Any]] = given.items() if isinstance(given, dict) else ()
-    if isinstance(given, list) and len(given) == len(_SCORES):
-        named = zip(_SCORES, given, strict=True)
-    scores: dict[str, float] = {str(_WORDS.get(name, name)): _number(score, where) or 0 for name, score in named}
+    if isinstance(values, str) and values:  # as numpy prints it
+        values = values.strip("[] \n").replace(",", " ").split()
+    by_word: Iterable[tuple[Any, Any]] = values.items() if isinstance(values, dict) else ()
+    if isinstance(values, list) and len(values) == len(_SCORES):
+        by_word = zip(_SCORES, values, strict=True)
+    scores: dict[str, float] = {str(_WORDS.get(name, name)): _number(score, where) or 0 for name, score in by_word}
     scores = {name: score for name, score in scores.items() if name in groups}
     if {groups[name] for name in scores} != set(RACES) or not max(scores.values()) > 0:
         expected = f"probabilities of {', '.join(RACES)} (race_scores_fair, race_scores: all 7; of DeepFace race)"
         mend = "keep them in the output, or name the variant ?race=omb, where Indian is Asian, Middle Eastern White"
-        raise BuildError("SOURCE_VALUE", where, f"the race {word!r}, with {str(given)[:80]!r}", expected, mend)
+        raise BuildError("SOURCE_VALUE", where, f"the race {word!r}, with {str(values)[:80]!r}", expected, mend)
     return groups[max(scores, key=scores.__getitem__)]
 
 
 def _image(file: str, where: str) -> str:
     stem = PurePosixPath(file.replace("\\", "/")).name.split(".")[0]
-    named = _NAME.fullmatch(stem)
-    if named is None:
+    match = _NAME.fullmatch(stem)
+    if match is None:
         raise _value(where, f"the file {file[-80:]!r}", "<sha256 of the image>.png")
-    return named[1]
+    return match[1]
 
 
 def _number(value: object, where: str) -> float | None:
@@ -319,46 +319,46 @@ TOKENS, CONCURRENCY, BATCH, SIDE = 256, 16, 16, 768
 """Tokens of the longest answer, questions at a time, images of a pass of CLIP, and longest side of a sent image."""
 
 
-def open_labeller(named: str) -> tuple[str | Package, str]:
+def open_labeller(name: str) -> tuple[str | Package, str]:
     """Labeller and model, arguments of `annotate`: a package, a general model and '', or ARES with its folder or ID.
 
     Errors: BuildError TOOL_MISSING for a name that cannot be read; RunError MODEL_UNKNOWN.
     """
-    if named in PACKAGES:
-        return named, ""
-    scheme = named.partition("?")[0].partition(":")[0]
+    if name in PACKAGES:
+        return name, ""
+    scheme = name.partition("?")[0].partition(":")[0]
     if scheme in SCHEMES:
-        opener, what, chosen = read("labeller", named, SCHEMES)
-        return opener.open(what, chosen, None), ""
-    return ARES, named.removeprefix("ares:")
+        opener, what, settings = read("labeller", name, SCHEMES)
+        return opener.open(what, settings, None), ""
+    return ARES, name.removeprefix("ares:")
 
 
-def face_detector(named: str) -> Any:
+def face_detector(name: str) -> Any:
     """The face detector that SCHEME:WHAT names, the settings of that in FOLDER or ID@REVISION; None for ''."""
-    if ":" in named:
-        return open_face_parts(named)
-    source, _, revision = named.partition("@")
-    return {"source": source, **({"revision": revision} if revision else {})} if named else None
+    if ":" in name:
+        return open_face_parts(name)
+    source, _, revision = name.partition("@")
+    return {"source": source, **({"revision": revision} if revision else {})} if name else None
 
 
-def _attributes(named: str, chosen: str) -> tuple[str, ...]:
-    attributes = tuple(chosen.split(","))
+def _attributes(labeller: str, text: str) -> tuple[str, ...]:
+    attributes = tuple(text.split(","))
     if not set(attributes) <= set(VOCABULARY) or len(set(attributes)) < len(attributes):
-        raise wrong("labeller", named, f"attributes={chosen}", f"some of {', '.join(VOCABULARY)}, with commas")
+        raise wrong("labeller", labeller, f"attributes={text}", f"some of {', '.join(VOCABULARY)}, with commas")
     return attributes
 
 
 def _settings(**settings: Any) -> str:
     """The settings that are not the usual ones, as a name ends with them."""
     usual = {"margin": MARGIN, "tokens": TOKENS, "attributes": USUAL}
-    given = "&".join(f"{name}={value}" for name, value in settings.items() if value != usual[name])
-    return f"?{given}" if given else ""
+    text = "&".join(f"{name}={value}" for name, value in settings.items() if value != usual[name])
+    return f"?{text}" if text else ""
 
 
-def _clip(what: str, chosen: Mapping[str, Any], _: Any) -> OpenedLabeller:
-    margin, named = chosen.get("margin", MARGIN), chosen.get("attributes", USUAL)
-    attributes = _attributes(f"clip:{what}", named)
-    clip = Clip(what, batch=chosen.get("batch", BATCH))
+def _clip(what: str, settings: Mapping[str, Any], _: Any) -> OpenedLabeller:
+    margin, names = settings.get("margin", MARGIN), settings.get("attributes", USUAL)
+    attributes = _attributes(f"clip:{what}", names)
+    clip = Clip(what, batch=settings.get("batch", BATCH))
     labeller = ClipLabeller(clip, margin=margin, attributes=attributes)
     identity = clip.name.removeprefix("clip ")
 
@@ -369,7 +369,7 @@ def _clip(what: str, chosen: Mapping[str, Any], _: Any) -> OpenedLabeller:
         ]
 
     return OpenedLabeller(
-        name=f"clip:{identity.partition('@')[0]}{_settings(margin=margin, attributes=named)}",
+        name=f"clip:{identity.partition('@')[0]}{_settings(margin=margin, attributes=names)}",
         version=identity.partition("@")[2] or identity.partition(" (")[2].rstrip(")"),
         attributes={name: VOCABULARY[name] for name in attributes},
         asked=json.dumps([{name: PROTOTYPES[name] for name in attributes}, TEMPLATES]),
@@ -377,12 +377,12 @@ def _clip(what: str, chosen: Mapping[str, Any], _: Any) -> OpenedLabeller:
     )
 
 
-def _vlm(what: str, chosen: Mapping[str, Any], _: Any) -> OpenedLabeller:
+def _vlm(what: str, arguments: Mapping[str, Any], _: Any) -> OpenedLabeller:
     from fairspace.submissions.running.asking.models import ModelSettings, found_revision
 
-    named, tokens = chosen.get("attributes", USUAL), chosen.get("tokens", TOKENS)
-    attributes = _attributes(f"vlm:{what}", named)
-    concurrency = chosen.get("concurrency", CONCURRENCY)
+    names, tokens = arguments.get("attributes", USUAL), arguments.get("tokens", TOKENS)
+    attributes = _attributes(f"vlm:{what}", names)
+    concurrency = arguments.get("concurrency", CONCURRENCY)
     settings = ModelSettings(what, connections=concurrency, temperature=0.0, max_tokens=tokens)
     version, name = found_revision(settings), public_name(what)
     if name != what and "(" not in name:  # a folder's name says little
@@ -392,14 +392,14 @@ def _vlm(what: str, chosen: Mapping[str, Any], _: Any) -> OpenedLabeller:
 
     def label(images: Sequence[Image]) -> list[list[SeenFace]]:
         faces = []
-        for image, said in zip(images, asking.answer(images, task), strict=True):
-            values = dict(zip(attributes, said.split("/"), strict=True)) if said else {}
+        for image, answer in zip(images, asking.answer(images, task), strict=True):
+            values = dict(zip(attributes, answer.split("/"), strict=True)) if answer else {}
             labels = {name: "" if values.get(name, NONE) == NONE else values[name] for name in attributes}
-            faces.append([] if said and not any(labels.values()) else [SeenFace((0, 0, *image.size), labels)])
+            faces.append([] if answer and not any(labels.values()) else [SeenFace((0, 0, *image.size), labels)])
         return faces
 
     return OpenedLabeller(
-        name=f"vlm:{name.partition('@')[0]}{_settings(tokens=tokens, attributes=named)}",
+        name=f"vlm:{name.partition('@')[0]}{_settings(tokens=tokens, attributes=names)}",
         version=version,
         attributes={name: VOCABULARY[name] for name in attributes},
         asked=question(task) + question(task, again=True) + f"{SIDE}",

@@ -17,6 +17,7 @@ class Options:
     Args:
         models: Names in `GET /v1/models`; a request may name any.
         latency: Seconds before every answer.
+        spread: Largest number of further seconds, by hash of key and attempt.
         pixels: Width and height of pictures, whatever is requested.
         schemas: Whether a JSON schema in `response_format` binds the answer.
         unknown: Parameters refused with 400 unknown_parameter, such as `seed`.
@@ -28,6 +29,7 @@ class Options:
     key: str = "served-key"
     models: tuple[str, ...] = ("served-text", "served-images")
     latency: float = 0.0
+    spread: float = 0.0
     pixels: int = 96
     picture: Format = "png"
     schemas: bool = True

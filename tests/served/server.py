@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from tests.served import replies
 from tests.served.answers import answer, bound_answer, recognise, refusing, unreadable
 from tests.served.faults import Fault, Faults
-from tests.served.keys import InvalidError, Request, chat_request, image_request
+from tests.served.keys import InvalidError, Request, chat_request, image_request, unit
 from tests.served.options import Options, Requests
 from tests.served.pictures import encoded, picture
 from tests.served.replies import Cut, Finish, completion, failed, images
@@ -130,8 +130,10 @@ class Server:
         kind = recognise(request.text)[0].name if path == CHAT else "image"
         counts.kinds[kind] += 1
         counts.attempts[request.key] += 1
-        fault = self.faults.find(request, kind, counts.attempts[request.key])
-        wait = options.latency + (fault.seconds if fault is not None and fault.way == "slow" else 0.0)
+        attempt = counts.attempts[request.key]
+        fault = self.faults.find(request, kind, attempt)
+        wait = options.latency + options.spread * unit(request.key, attempt)
+        wait += fault.seconds if fault is not None and fault.way == "slow" else 0.0
         if wait and await _left(receive, wait):
             counts.fates[fault.name if fault else "gone"] += 1
             return None

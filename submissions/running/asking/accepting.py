@@ -42,8 +42,8 @@ def fault_of(output: ModelOutput) -> str:
     # Inspect makes an output of an error that speaks of the context; no tokens were counted for it.
     if output.stop_reason == "model_length" and output.usage is None:
         return f"{output.completion.rstrip('.')}{remedy(output.completion)}"
-    known = ("stop", "max_tokens", "model_length", "content_filter")
-    return "" if output.stop_reason in known else f"an unknown reason to stop, after {show(output.completion)}"
+    reasons = ("stop", "max_tokens", "model_length", "content_filter")
+    return "" if output.stop_reason in reasons else f"an unknown reason to stop, after {show(output.completion)}"
 
 
 def read_strictly(api: ModelAPI) -> None:
@@ -127,12 +127,12 @@ def _failed(error: Any, body: Mapping[str, Any], status: int = _AGAIN) -> tuple[
     """Status and body of an error, with the tokens that it cost; a status that it names itself is taken."""
     words = error if isinstance(error, dict) else {"message": str(error)}
     more = {name: value for name, value in words.items() if name not in ("message", "type", "param") and value}
-    named = " ".join(str(words.get(name) or body.get(name) or "") for name in ("code", "status", "type")).lower()
-    if code := re.search(r"\b[45]\d\d\b", named):
+    phrase = " ".join(str(words.get(name) or body.get(name) or "") for name in ("code", "status", "type")).lower()
+    if code := re.search(r"\b[45]\d\d\b", phrase):
         status = int(code[0])
-    elif re.search("rate.?limit|too.?many", named):
+    elif re.search("rate.?limit|too.?many", phrase):
         status = 429
-    elif "invalid" in named:
+    elif "invalid" in phrase:
         status = 400
     message = f"{words.get('message') or ''} {orjson.dumps(more).decode() if more else ''}".strip()
     error_body = {**words, "type": NONE, "message": message, "usage": body.get("usage")}

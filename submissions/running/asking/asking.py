@@ -85,9 +85,9 @@ class FailedError(Exception):
 def compact(answer: JournalEntry) -> dict[str, Any]:
     """An answer in a log's form, without empty fields and the hash of its prompt."""
     kept = ("task", "id", "sample", "fate", "response", "attempts")
-    given = {name: value for name, value in asdict(answer).items() if name in kept or value}
-    given.pop("prompt_hash", None)
-    return given
+    fields = {name: value for name, value in asdict(answer).items() if name in kept or value}
+    fields.pop("prompt_hash", None)
+    return fields
 
 
 def summary(answers: Sequence[JournalEntry]) -> str:

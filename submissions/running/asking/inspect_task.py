@@ -260,21 +260,21 @@ class OpenedBenchmark:
         return described | {"table": self.table, **self.about}
 
 
-def open_benchmark(chosen: ChosenPart) -> OpenedBenchmark:
+def open_benchmark(asked: ChosenPart) -> OpenedBenchmark:
     """The benchmark's parts and the chosen stimuli. RunError TASK_UNKNOWN, DATA_MISSING, DATA_INVALID."""
-    revision = chosen.revision if chosen.as_authors else chosen.dataset_revision
-    opened = open_data(chosen.data, revision) if chosen.data else None
+    revision = asked.revision if asked.as_authors else asked.dataset_revision
+    opened = open_data(asked.data, revision) if asked.data else None
     parts_of = parts(
-        chosen.benchmark, opened, tasks=chosen.tasks, revision=chosen.revision, form=chosen.form, **chosen.options
+        asked.benchmark, opened, tasks=asked.tasks, revision=asked.revision, form=asked.form, **asked.options
     )
-    if chosen.as_authors:
-        authors = benchmark(chosen.benchmark).asking.authors.settings
+    if asked.as_authors:
+        authors = benchmark(asked.benchmark).asking.authors.settings
         parts_of = [replace(part, settings={**part.settings, **authors}) for part in parts_of]
-    by_task = {part.task: _narrowed(part, (chosen.only or {}).get(part.task)) for part in parts_of}
-    positions = {part.task: chosen.choose(part.task, part.stimuli) for part in parts_of}
+    by_task = {part.task: _narrowed(part, (asked.only or {}).get(part.task)) for part in parts_of}
+    positions = {part.task: asked.choose(part.task, part.stimuli) for part in parts_of}
     if opened is None:
-        return OpenedBenchmark(chosen, by_task, positions)
-    return OpenedBenchmark(chosen, by_task, positions, dict(opened.used), sample=opened.sample)
+        return OpenedBenchmark(asked, by_task, positions)
+    return OpenedBenchmark(asked, by_task, positions, dict(opened.used), sample=opened.sample)
 
 
 def _narrowed(part: TaskStimuli, wanted: Mapping[tuple[str, int], str] | None) -> TaskStimuli:
@@ -359,47 +359,47 @@ def parts(
             if task_name in bench.task_names():
                 what = "a task for models that make images"
             raise RunError("TASK_UNKNOWN", where, what, "a task that is answered with text", mend)
-    chosen = text_tasks(name, tasks, form=form, text_only=bool(options.get("text_only")))
+    tasks_asked = text_tasks(name, tasks, form=form, text_only=bool(options.get("text_only")))
     shared = "; or leave out all pictures with --text-only" if "text_only" in bench.asking.options else ""
     asked: list[TaskStimuli] = []
-    for task in chosen:
+    for task in tasks_asked:
         assert task.ask is not None
         try:
             asked.append(task.ask(task, data, revision or bench.revisions[0], **options))
         except RunError as error:
             if error.code != "DATA_MISSING":
                 raise
-            ways = shared + (f"; or leave out the task {task.name}" if len(chosen) > 1 else "")
+            ways = shared + (f"; or leave out the task {task.name}" if len(tasks_asked) > 1 else "")
             raise RunError(error.code, error.where, error.what, error.expected, error.mend + ways) from error
     return asked if form == PAPER else [in_form(part, bench.asking.forms[form]) for part in asked]
 
 
-def text_tasks(name: str, named: Sequence[str], *, form: str = PAPER, text_only: bool = False) -> list[Task]:
+def text_tasks(name: str, names: Sequence[str], *, form: str = PAPER, text_only: bool = False) -> list[Task]:
     """The named tasks that are answered with text, in the benchmark's order; all that are not optional if none is.
 
     Those about an image are left out if `text_only`, and those without a question in the `form`.
     Errors: UsageError for an unknown form; RunError TASK_UNKNOWN if a named task would be left out.
     """
     bench = benchmark(name)
-    chosen = [task for task in bench.tasks if task.ask is not None and task.chosen(named)]
+    tasks = [task for task in bench.tasks if task.ask is not None and task.chosen(names)]
     if text_only:
-        for task in chosen:
-            if task.about_image and task.name in named:
+        for task in tasks:
+            if task.about_image and task.name in names:
                 what, mend = "its question is about what the image shows", "leave out the task, or --text-only"
                 raise RunError("TASK_UNKNOWN", f"{name}, task {task.name}", what, "a task that needs no image", mend)
-        chosen = [task for task in chosen if not task.about_image]
+        tasks = [task for task in tasks if not task.about_image]
     if form == PAPER:
-        return chosen
+        return tasks
     if form not in bench.asking.forms:
-        known = (PAPER, *bench.asking.forms)
-        hint = did_you_mean(form, known)
-        raise UsageError(f"The questions of {bench.name} have no form {form!r}{hint}. Known: {', '.join(known)}.")
+        forms = (PAPER, *bench.asking.forms)
+        hint = did_you_mean(form, forms)
+        raise UsageError(f"The questions of {bench.name} have no form {form!r}{hint}. Known: {', '.join(forms)}.")
     rewords = bench.asking.forms[form]
-    for task in chosen:
-        if task.name in named and task.name not in rewords:
+    for task in tasks:
+        if task.name in names and task.name not in rewords:
             what, mend = "its question has no such form", f"choose from {', '.join(rewords)}, or leave out --form"
             raise RunError("TASK_UNKNOWN", f"{name}, task {task.name}", what, "a task with a free question", mend)
-    return [task for task in chosen if task.name in rewords]
+    return [task for task in tasks if task.name in rewords]
 
 
 def asks_without_pictures(name: str, task: str, revision: str) -> bool:

@@ -114,40 +114,40 @@ class ModelSettings:
     def generation(self) -> dict[str, float | int | str]:
         """The given settings that change answers; `DEFAULT` for those that are not sent."""
         unsent = self.unsent | ({"max_tokens"} if self.max_completion_tokens else set())
-        given = {name: DEFAULT if name in unsent else getattr(self, name) for name in (*SENT, COMPLETION)}
-        return {name: value for name, value in given.items() if value is not None}
+        settings = {name: DEFAULT if name in unsent else getattr(self, name) for name in (*SENT, COMPLETION)}
+        return {name: value for name, value in settings.items() if value is not None}
 
 
-def read_name(named: str) -> tuple[str, str]:
+def read_name(name: str) -> tuple[str, str]:
     """Inspect's name of a model as a user names it, and the address of its server, '' for the provider's own.
 
     http://HOST/v1#MODEL is a server of the OpenAI protocol, FILE.py:FUNCTION a function, a path a folder of
     transformers or a .gguf file; all else is Inspect's PROVIDER/MODEL. RunError MODEL_UNKNOWN for a bare address.
     """
-    if named.startswith(("http://", "https://")):
-        address, _, model = named.partition("#")
+    if name.startswith(("http://", "https://")):
+        address, _, model = name.partition("#")
         if not model:
             mend = f"add # and the model's name, as {address.rstrip('/')}/models lists it"
-            raise RunError("MODEL_UNKNOWN", named, "an address without a model", "http://HOST/v1#MODEL", mend)
+            raise RunError("MODEL_UNKNOWN", name, "an address without a model", "http://HOST/v1#MODEL", mend)
         return f"{_SERVER}{model}", address
-    if not named or named.startswith(OURS):
-        return named, ""
-    if named.endswith(".py") or named.rpartition(":")[0].endswith(".py"):
-        return f"python/{named}", ""
-    path = Path(named).expanduser()
-    starts = named.startswith((".", "/", "~")) or path.is_absolute()
-    ours = len(named) < 256 and path.is_dir() and ("/" not in named or (path / "config.json").is_file())
-    if not (starts or ours or named.lower().endswith(".gguf")):
-        return named, ""
-    return f"local/{'' if starts else './'}{named.replace(os.sep, '/')}", ""
+    if not name or name.startswith(OURS):
+        return name, ""
+    if name.endswith(".py") or name.rpartition(":")[0].endswith(".py"):
+        return f"python/{name}", ""
+    path = Path(name).expanduser()
+    starts = name.startswith((".", "/", "~")) or path.is_absolute()
+    ours = len(name) < 256 and path.is_dir() and ("/" not in name or (path / "config.json").is_file())
+    if not (starts or ours or name.lower().endswith(".gguf")):
+        return name, ""
+    return f"local/{'' if starts else './'}{name.replace(os.sep, '/')}", ""
 
 
-def need_models(*named: str) -> None:
+def need_models(*names: str) -> None:
     """UsageError if what asks these models is not installed: a function needs Inspect alone, a server its clients too.
 
     What a model on this machine runs on is checked when it is opened.
     """
-    kinds = [read_name(name)[0].partition("/")[0] + "/" for name in named if name]
+    kinds = [read_name(name)[0].partition("/")[0] + "/" for name in names if name]
     here, beyond = ("local/" in kinds or "torchumm/" in kinds), any(kind not in OURS for kind in kinds)
     need_packages("run" if here else "ask", "inspect_ai", *(("openai", "aiohttp") if beyond else ()))
 
@@ -308,8 +308,8 @@ def _heed_retry_after(model: Model, logs: Path | None) -> None:
                 log = f"; log: {logs}" if logs else ""
                 typer.echo(plain(f"Note: no answer from {where}: {reason}; asking again{log}"), err=True)
             decision = api.should_retry(error) if isinstance(error, Exception) else None
-            named = getattr(decision, "retry_after", None)
-            return usual(retry_state) if named is None else min(float(named), _LONGEST_WAIT)
+            wait = getattr(decision, "retry_after", None)
+            return usual(retry_state) if wait is None else min(float(wait), _LONGEST_WAIT)
 
     api.retry_wait = lambda: Heeding()  # type: ignore[method-assign]
     api.generate = noting  # type: ignore[method-assign]

@@ -63,8 +63,8 @@ def generate(settings: RunSettings, work: Path, state: RunSteps, tell: Tell) -> 
                 state.notes.append(f"{STEER} was not run: {_why_no_steer(settings)}.")
                 continue
         else:
-            chosen = settings.chosen
-            plan = image_asks(chosen, task, benchmark(chosen.benchmark).task(task).asked(chosen.revision, chosen.data))
+            part = settings.chosen
+            plan = image_asks(part, task, benchmark(part.benchmark).task(task).asked(part.revision, part.data))
         folder = work / "images" / task
         report = make_images(
             plan,
@@ -128,11 +128,11 @@ _LACKING = {
 }
 
 
-def image_asks(chosen: ChosenPart, task: str, items: pa.Table) -> list[Ask]:
+def image_asks(part: ChosenPart, task: str, items: pa.Table) -> list[Ask]:
     """One request for each image of a task's items (`id`, `prompt`), or for a valid choice of them."""
     prompts = dict(zip(items["id"].to_pylist(), items["prompt"].to_pylist(), strict=True))
-    stimuli = benchmark(chosen.benchmark).task(task).images(prompts, chosen.revision)
-    wanted = [stimuli[place] for place in chosen.choose(task, stimuli)]
+    stimuli = benchmark(part.benchmark).task(task).images(prompts, part.revision)
+    wanted = [stimuli[place] for place in part.choose(task, stimuli)]
     return [Ask(task, each.stratum, int(each.id.rpartition("/")[2]), prompts[each.stratum]) for each in wanted]
 
 
@@ -156,13 +156,13 @@ def _steer_plan(settings: RunSettings, model: ImageModel, work: Path, state: Run
     return plan
 
 
-def _neutral_after(after: Path, chosen: ChosenPart, model: ImageModel) -> Submission:
+def _neutral_after(after: Path, part: ChosenPart, model: ImageModel) -> Submission:
     """The submission with the model's neutral images. UsageError for another model's, or one part; SubmissionError."""
     submission = read_submission(after)
     meta, stages = submission.meta, submission.manifest.stages if submission.manifest else ()
     made = [(stage.model, stage.revision) for stage in stages if stage.what == "images" and NEUTRAL in stage.tasks]
     of = (meta.benchmark, meta.dataset_revision, *(made[-1] if made else (model.name, model.revision)))
-    if of != (now_of := (chosen.benchmark, chosen.revision, model.name, model.revision)):
+    if of != (now_of := (part.benchmark, part.revision, model.name, model.revision)):
         what = f"--after {after} is of {', '.join(of)}, and this run of {', '.join(now_of)}"
         raise UsageError(f"{what}. Name the neutral images of this model.")
     if PART_MARK in meta.generation:

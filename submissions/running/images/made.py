@@ -80,7 +80,7 @@ class ImageModel:
         return [each if isinstance(each, GeneratedImage) else checked(each) for each in made]
 
 
-def checked(given: Image | bytes) -> GeneratedImage:
+def checked(picture: Image | bytes) -> GeneratedImage:
     """An image ready to hand in: decoded to the last pixel, bounded in bytes and pixels, else failed.
 
     PNG, JPEG and WebP files stay unchanged, metadata included, for their hash is the model's; others, and PIL images,
@@ -89,24 +89,24 @@ def checked(given: Image | bytes) -> GeneratedImage:
     from fairspace.ares.reading_ares import quiet, read_image
 
     with quiet():
-        pixels, fate = read_image(given, LIMITS, 0)
+        pixels, fate = read_image(picture, LIMITS, 0)
     if pixels is None:
         return failed(f"no usable image: {fate.reason}, {fate.detail}")
     if "first_frame" in fate.notes:
         return failed("no usable image: several frames")
-    if isinstance(given, bytes) and fate.format in KEPT:
-        return GeneratedImage(given, "answered")
+    if isinstance(picture, bytes) and fate.format in KEPT:
+        return GeneratedImage(picture, "answered")
     image = png(pixels)
     if len(image) > LIMITS.bytes:
         return failed(f"no usable image: {len(image)} bytes as PNG; the limit is {LIMITS.bytes}")
     return GeneratedImage(image, "answered")
 
 
-def served(given: Image | bytes) -> GeneratedImage:
+def served(picture: Image | bytes) -> GeneratedImage:
     """`checked`; refused if it has one colour, as services give instead of an image that a filter withheld."""
     from PIL import Image as Images
 
-    made = checked(given)
+    made = checked(picture)
     if made.image is not None:
         with Images.open(BytesIO(made.image)) as image:
             if image.convert("RGB").getcolors(1):

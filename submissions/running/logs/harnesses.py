@@ -117,8 +117,8 @@ def import_harness(
         generation = stage.settings | ({"limit": limit, "stratified": stage.stratified} if limit else {})
         stated = replace(about, model=about.model or stage.model.rpartition("/")[2], revision=stage.revision)
         kept = report.submission.meta
-        chosen = ChosenPart(kept.benchmark, dataset_revision=kept.dataset_revision)
-        meta = meta_of(chosen, {**kept.generation, **generation}, stated)
+        part = ChosenPart(kept.benchmark, dataset_revision=kept.dataset_revision)
+        meta = meta_of(part, {**kept.generation, **generation}, stated)
     except (KeyError, TypeError, ValueError) as error:
         what = first(error) if isinstance(error, ValidationError) else show(str(error))
         raise invalid(files[0], what, "facts that fit submission.json", "state them with --about") from error

@@ -348,12 +348,12 @@ def read_log(file: Path, step: Callable[[], None] = lambda: None) -> LogAnswers:
 def join(answers: dict[Key, JournalEntry], more: Iterable[JournalEntry], file: Path) -> None:
     """Add the answers of another sample or log, which replace failures. RunError LOG_CONFLICT for another answer."""
     for answer in more:
-        known = answers.get(answer.key)
-        if known is None or known.fate == "failed":
+        before = answers.get(answer.key)
+        if before is None or before.fate == "failed":
             answers[answer.key] = answer
-        elif answer.fate != "failed" and (answer.fate, answer.response) != (known.fate, known.response):
+        elif answer.fate != "failed" and (answer.fate, answer.response) != (before.fate, before.response):
             where = f"{answer.task}, {show(answer.id)}, sample {answer.sample}"
-            what = f"{_shown(known)}, and in {file.name} {_shown(answer)}"
+            what = f"{_shown(before)}, and in {file.name} {_shown(answer)}"
             mend = "import logs of one run together: an item is asked once"
             raise RunError("LOG_CONFLICT", where, what, "one answer", mend)
 
@@ -499,10 +499,10 @@ def notes(logs: Sequence[LogAnswers], answers: Iterable[JournalEntry]) -> list[s
     """Notes on parts of the logs that are missing in the submission."""
     log_notes = []
     expected = frozenset[str]().union(*(log.asked for log in logs))
-    done = frozenset[str]().union(*(log.prompts for log in logs))
-    if expected - done:
+    prompts = frozenset[str]().union(*(log.prompts for log in logs))
+    if expected - prompts:
         log_notes.append(
-            f"{len(expected - done):,} of {len(expected):,} stimuli have no answers in the logs; they are missing"
+            f"{len(expected - prompts):,} of {len(expected):,} stimuli have no answers in the logs; they are missing"
         )
     failed = sum(answer.fate == "failed" for answer in answers)
     if failed:
@@ -555,13 +555,13 @@ def _meta(logs: Sequence[LogAnswers], about: ModelFacts) -> SubmissionMeta:
 
 def check_rows(table: pa.Table, meta: SubmissionMeta, logs: Sequence[LogAnswers]) -> pa.Table:
     """The checked rows. RunError LOG_INVALID if answers are to no items of the benchmark, or there is none."""
-    named = logs[0].file if len(logs) == 1 else Path(f"{len(logs)} logs")
+    place = logs[0].file if len(logs) == 1 else Path(f"{len(logs)} logs")
     if not table.num_rows:
-        raise invalid(named, "no answer", "one answer at least", "log the task again")
+        raise invalid(place, "no answer", "one answer at least", "log the task again")
     faults = Collector(LIMITS.faults)
-    rows = Rows(table, np.arange(1, table.num_rows + 1), (named.name,))
+    rows = Rows(table, np.arange(1, table.num_rows + 1), (place.name,))
     checked = check_table("responses", rows, meta, benchmark(meta.benchmark), LIMITS, faults)
     for fault in faults.all():
         more = f" (and {fault.count - 1:,} more)" if fault.count > 1 else ""
-        raise invalid(named, f"{fault.code}: {fault.what}{more}", fault.expected, "log the benchmark's own task")
+        raise invalid(place, f"{fault.code}: {fault.what}{more}", fault.expected, "log the benchmark's own task")
     return checked

@@ -249,8 +249,8 @@ def fill_quality(
         start += table.num_rows
         with beside(out / file.name) as place:
             pq.write_table(part, place, compression="zstd")
-    said = {"format": 1, "models": dict(measured.about), "counts": dict(measured.counts)}
-    write_atomically(out / FILE, json.dumps(said, ensure_ascii=False, indent=1) + "\n")
+    facts = {"format": 1, "models": dict(measured.about), "counts": dict(measured.counts)}
+    write_atomically(out / FILE, json.dumps(facts, ensure_ascii=False, indent=1) + "\n")
     return measured
 
 

@@ -231,8 +231,8 @@ class FaceCrops:
         from fairspace.ares.faces_ares import face_crops
 
         crops = [face_crops(image, boxes) for image, boxes in zip(images, self.detector.detect(images), strict=True)]
-        seen = iter(self.features.images([crop[0] for crop in crops if crop]))
-        return [next(seen) if crop else np.zeros(0, np.float32) for crop in crops]
+        vectors = iter(self.features.images([crop[0] for crop in crops if crop]))
+        return [next(vectors) if crop else np.zeros(0, np.float32) for crop in crops]
 
     def text(self, text: str) -> Vector:
         """The model's vector of a text."""
@@ -254,12 +254,12 @@ def check_type(model: str, expected: str) -> weights.Weights:
     weights.need("transformers", "run", model)
     source = weights.find(model, "config.json")
     try:
-        said = json.loads(source.marker.read_text(encoding="utf-8")).get("model_type")
+        model_type = json.loads(source.marker.read_text(encoding="utf-8")).get("model_type")
     except (ValueError, AttributeError) as error:
         raise BuildError("TOOL_MISSING", model, f"config.json: {error}", "JSON", "download the model again") from error
-    if said != expected:
+    if model_type != expected:
         mend = f"name a model of the type {expected}"
-        raise BuildError("TOOL_MISSING", model, f"a model of the type {said}", f"the type {expected}", mend)
+        raise BuildError("TOOL_MISSING", model, f"a model of the type {model_type}", f"the type {expected}", mend)
     return source
 
 
@@ -339,9 +339,9 @@ class Vectors:
         return float(self._once(features, "scale", lambda: np.array([features.scale()], np.float32))[0])
 
     def _once(self, features: Any, key: str, compute: Callable[[], Vector]) -> Vector:
-        if (known := self.get(features.name, key)) is None:
-            self.put(features, {key: (known := np.asarray(compute(), np.float32))})
-        return known
+        if (vector := self.get(features.name, key)) is None:
+            self.put(features, {key: (vector := np.asarray(compute(), np.float32))})
+        return vector
 
 
 def image_key(sha256: str) -> str:
@@ -498,9 +498,9 @@ class PyiqaRating(Measure):
     @cached_property
     def _metric(self) -> Any:
         pyiqa = import_module("pyiqa")
-        known = pyiqa.list_models(metric_mode="NR")
-        if self.metric not in known:
-            expected = f"one of {', '.join(name for name in known if 'face' in name) or ', '.join(known)}"
+        names = pyiqa.list_models(metric_mode="NR")
+        if self.metric not in names:
+            expected = f"one of {', '.join(name for name in names if 'face' in name) or ', '.join(names)}"
             raise BuildError("TOOL_MISSING", self.metric, "no metric of pyiqa", expected, "name one of these")
         metric = pyiqa.create_metric(self.metric, device=weights.best_device(self.device))
         if metric.lower_better:
@@ -532,7 +532,7 @@ class References:
 
 
 def open_quality(
-    named: Mapping[str, str],
+    name: Mapping[str, str],
     *,
     references: References | None = None,
     detector: FaceDetector | Mapping[str, Any] | None = None,
@@ -546,7 +546,7 @@ def open_quality(
     Errors: UsageError for an unknown role; BuildError TOOL_MISSING if a scheme is not known, or a package, file or
     model is not there.
     """
-    for role in named:
+    for role in name:
         if role not in SCHEMES:
             raise UsageError(f"Nothing rates {role!r}{did_you_mean(role, SCHEMES)}. Known: {', '.join(SCHEMES)}.")
     if isinstance(detector, Mapping):
@@ -557,9 +557,9 @@ def open_quality(
         except FaceError as error:
             raise BuildError("TOOL_MISSING", "--faces", str(error), "a detector of faces", "see the message") from error
     tools, measures = _Tools(device, detector, references), []
-    for role in filter(named.__contains__, SCHEMES):
-        scheme, what, chosen = read(role, named[role], SCHEMES[role])
-        measures.append(scheme.open(what, chosen, tools))
+    for role in filter(name.__contains__, SCHEMES):
+        scheme, what, settings = read(role, name[role], SCHEMES[role])
+        measures.append(scheme.open(what, settings, tools))
     return measures
 
 

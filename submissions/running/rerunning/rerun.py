@@ -181,8 +181,8 @@ class JudgeOutcome:
 
     def to_json(self) -> dict[str, Any]:
         """JSON data."""
-        named = {name: text for name, text in vars(self).items() if name != "comparison"}
-        return {**named, **self.comparison.to_json()}
+        fields = {name: text for name, text in vars(self).items() if name != "comparison"}
+        return {**fields, **self.comparison.to_json()}
 
 
 @dataclass(frozen=True)
@@ -227,13 +227,13 @@ class Verification:
 
     def to_json(self) -> dict[str, Any]:
         """JSON data for the event of a verified row, and the verdict."""
-        named = ("submission", "seed", "model", "answers")
+        names = ("submission", "seed", "model", "answers")
         outcome = {
             "how": "rerun",
             "verdict": self.verdict,
             "reasons": list(self.reasons),
             **self.comparison.to_json(),
-            **{name: getattr(self, name) for name in named},
+            **{name: getattr(self, name) for name in names},
             "part": {task: agreement.requests for task, agreement in self.comparison.tasks.items()},
             "settings": dict(self.settings),
             "uncovered": list(self.uncovered),
@@ -346,10 +346,10 @@ def _asker(submission: Submission, means: Means, part: RerunPart, out: Path, tel
     model = None if means.model is None else as_stated(means.model, submission.meta.generation)
 
     def ask(name: str, seed: int | None) -> tuple[dict[str, TaskAnswers], str]:
-        chosen = replace(part.chosen, seed=seed)
-        tables = {benchmark(chosen.benchmark).task(task).table for task in part.stimulus_of}
+        asked_part = replace(part.chosen, seed=seed)
+        tables = {benchmark(asked_part.benchmark).task(task).table for task in part.stimulus_of}
         answering = model if "responses" in tables else None
-        settings = RunSettings(chosen, out / name, model=answering, again=True)
+        settings = RunSettings(asked_part, out / name, model=answering, again=True)
         if "annotations" in tables:
             settings = replace(settings, images=means.images, ares=means.ares, faces=means.faces)
         run(settings, lambda what, done, total: tell(f"{what}, {name} rerun", done, total))
@@ -362,9 +362,9 @@ def _asker(submission: Submission, means: Means, part: RerunPart, out: Path, tel
 def as_stated(model: ModelSettings, stated: Mapping[str, Any]) -> ModelSettings:
     """A model with the temperature, top p and tokens that a submission states."""
     names = (*SENT, COMPLETION)
-    given = {name: stated[name] for name in names if name in stated}
+    settings = {name: stated[name] for name in names if name in stated}
     numbers: dict[str, Any] = {
-        name: value for name, value in given.items() if isinstance(value, int | float) or value == DEFAULT
+        name: value for name, value in settings.items() if isinstance(value, int | float) or value == DEFAULT
     }
     return replace(model, **numbers)
 
@@ -409,10 +409,10 @@ def part_seed(out: Path, digest: str) -> str:
     if not file.is_file():
         out.mkdir(parents=True, exist_ok=True)
         write_text(file, json.dumps({"submission": digest, "seed": secrets.token_hex(16)}) + "\n")
-    known = json.loads(file.read_text(encoding="utf-8"))
-    if known["submission"] != digest:
+    seeds = json.loads(file.read_text(encoding="utf-8"))
+    if seeds["submission"] != digest:
         raise UsageError(f"{out} holds the verification of another submission; name another --out.")
-    return str(known["seed"])
+    return str(seeds["seed"])
 
 
 # Judgements are compared by the parts that enter a score: the traits of a profile by shared words; a narrative's
@@ -445,8 +445,8 @@ def judge_again(
     seed, stated = part_seed(out, submission.digest), declared.settings
     of_judge = stated.get("seed")
     of_run = of_judge if type(of_judge) is int else None
-    chosen = ChosenPart(submission.meta.benchmark, seed=of_run)
-    judging = open_judging(submission, chosen)
+    asked = ChosenPart(submission.meta.benchmark, seed=of_run)
+    judging = open_judging(submission, asked)
     stimulus_of = _drawn(judging.opened.parts[PART], rows, seed, items)
     handed_in = said((row for row in rows if (row["task"], row["id"]) in stimulus_of), judging.names)
     ask = _asker_judgements(submission, as_stated(model, stated), judging, set(stimulus_of.values()), out, tell)

@@ -110,3 +110,15 @@ def test_printed_p_values_count_every_evaluation_as_an_independent_passage() -> 
     assert fits == {2880: 0, 11520: 12}
     significant = [r for r in rows.values() if correlation_p(r, 11520) < 0.05]
     assert (len(significant), sum(correlation_p(r, 2880) < 0.05 for r in significant)) == (11, 5)
+
+
+def test_warmth_by_hand() -> None:
+    """In turn: the man all warm and the woman half; the man without a word of either kind."""
+    warm = np.array([[2.0, 1.0], [0.0, 3.0]] * (len(IDS) // 2))
+    competent = np.array([[0.0, 1.0], [0.0, 1.0]] * (len(IDS) // 2))
+    values = measured_values(quantities.warmth(Features({"warmth": warm, "competence": competent})))
+    assert (values["warmth_male"].value, values["warmth_female"].value) == (100, 50)
+    assert (values["all_warmth_male"].value, values["all_warmth_female"].value) == (1, 0)
+    assert values["warmth_male_cs"].evidence["histogram"] == [0] * 9 + [180]
+    assert (values["warmth_male"].valid, values["warmth_male"].expected) == (720, 1440)
+    assert measured_values(quantities.warmth(Features())) == {}
