@@ -212,7 +212,7 @@ class EndpointImages(_RemoteImages):
     Args:
         size: pixels of a side, or the endpoint's own form, such as `1024x1536`; `default` sends none.
         host: another host that images may be fetched from, by https and without the key, if answers are addresses.
-        chosen: settings of `_RemoteImages`. `extra`: fields such as those of vLLM-Omni and SGLang Diffusion, which
+        settings: those of `_RemoteImages`. `extra`: fields such as those of vLLM-Omni and SGLang Diffusion, which
             ignore unknown ones. The key is sent over https, or to this machine, alone.
 
     Errors: RunError MODEL_UNKNOWN for a bad address, or if the variable is not set.
@@ -298,9 +298,9 @@ class EndpointImages(_RemoteImages):
 
 
 class DiffusersImages(ImageModel):
-    """A pipeline; each prompt's seed alone decides its noise. `chosen`: fields of `PipelineSettings` of the builders.
+    """A pipeline; each prompt's seed alone decides its noise. `arguments`: fields of `PipelineSettings` of the builders.
 
-    What is not chosen is the pipeline's own (IRIS, A.1.1). Images that its own safety checker blackens are refused.
+    What is not named is the pipeline's own (IRIS, A.1.1). Images that its own safety checker blackens are refused.
     Errors: BuildError TOOL_MISSING without the weights, or for settings that the pipeline does not have.
     """
 
@@ -377,7 +377,10 @@ class CallableImages(ImageModel):
         """The function's images. RunError MODEL_OUTPUT unless it returns one image, bytes or None for each prompt."""
         from PIL.Image import Image
 
-        given = self._function(list(prompts))
+        try:
+            given = self._function(list(prompts))
+        except (BuildError, RunError) as error:  # raised in the user's own code: no reason to end the run
+            return [failed(f"{type(error).__name__}: {error}") for _ in prompts]
         if not isinstance(given, list | tuple) or len(given) != len(prompts):
             length = f" of {len(given)}" if isinstance(given, list | tuple) else ""
             raise self._wrong(f"{type(given).__name__}{length} for {len(prompts)} prompts")
