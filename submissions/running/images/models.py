@@ -298,7 +298,7 @@ class EndpointImages(_RemoteImages):
 
 
 class DiffusersImages(ImageModel):
-    """A pipeline; each prompt's seed alone decides its noise. `arguments`: fields of `PipelineSettings` of the builders.
+    """A pipeline; each seed alone decides its noise. `arguments`: fields of `PipelineSettings` of the builders.
 
     What is not named is the pipeline's own (IRIS, A.1.1). Images that its own safety checker blackens are refused.
     Errors: BuildError TOOL_MISSING without the weights, or for settings that the pipeline does not have.
