@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -39,10 +39,6 @@ from fairspace.submissions.running.quality.models import (
     decode,
     image_key,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 WITHOUT_IMAGE = ("refused", "unreadable")
 """Statuses of rows whose image is not looked for."""
