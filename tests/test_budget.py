@@ -62,7 +62,7 @@ BUDGET = {
     "leaderboard_space": (11_418, 61, 985),
     "cards": (715, 7, 49),
     "fairspace": (1_522, 8, 154),
-    "tests": (65_905, 513, 6_313),
+    "tests": (65_906, 513, 6_313),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 
