@@ -145,7 +145,12 @@ def killed(pid: int, started: Started, answers: int, after: float) -> bool:
         if time.monotonic() >= end:
             with suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL)
-            return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -9
+            status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            with suppress(ProcessLookupError):  # a program that it was starting has its lock until it is dead too
+                while time.monotonic() < end + 1:
+                    os.killpg(pid, 0)
+                    time.sleep(0.005)
+            return status == -9
         time.sleep(0.005)
     return False
 
