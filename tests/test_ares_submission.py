@@ -90,21 +90,21 @@ def test_images_score_as_their_annotations_do(
     images = handed_in[benchmark]
     made = annotate(model, images, tmp_path / "annotations", device="cpu")
     labels = labels_of(made.data["model"], made.data["settings"], made.data["label_error"])
-    told = SubmissionMeta.model_validate(meta(benchmark) | labels)
+    stated = SubmissionMeta.model_validate(meta(benchmark) | labels)
     measured = read_measurement(model)
-    assert told.label_error is not None
-    assert {name: found.counts for name, found in told.label_error.attributes.items()} == {
+    assert stated.label_error is not None
+    assert {name: found.counts for name, found in stated.label_error.attributes.items()} == {
         name: found.overall.matrix for name, found in measured.attributes.items()
     }
-    assert measured.sha256[:16] in told.label_error.source
+    assert measured.sha256[:16] in stated.label_error.source
     table = pa.concat_tables([pq.read_table(file) for file in made.files])
-    written = write_submission(tmp_path / "annotated", told, {"annotations": table})
+    written = write_submission(tmp_path / "annotated", stated, {"annotations": table})
     expected = score_submission(read_submission(written))
     for batch in (64, 5):
         report = check_submission(images, allow_images=True)
         assert report.submission is not None
         labelled = label_images(images, report.submission, model, batch=batch, device="cpu")
-        assert labelled.meta.label_error == told.label_error
+        assert labelled.meta.label_error == stated.label_error
         assert score_submission(labelled).dumps() == expected.dumps()
     statuses = dict(zip(*(labelled.tables["annotations"][name].to_pylist() for name in ("id", "status")), strict=True))
     assert len(labelled.tables["annotations"]) == len(keys(benchmark))

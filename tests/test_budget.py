@@ -55,15 +55,16 @@ LONGEST_FILE = 600
 # The front page is kept by the boards that it shows, a builder says why it cannot open the store (+5).
 # Weights say their title, identity and number format, which five places of runs worked out (+14: builders).
 # A killed run's group is waited for: a program that it was starting still had its lock (tests +6).
+# What a maker of images lacks is told when it is made, not when it is asked: abstract methods (+2; tests +9).
 BUDGET = {
     "builders": (11_901, 69, 809),
     "metrics": (6_730, 59, 466),
     "ares": (8_019, 42, 530),
-    "submissions": (46_308, 218, 3_492),
+    "submissions": (46_306, 218, 3_494),
     "leaderboard_space": (11_418, 61, 985),
     "cards": (715, 7, 49),
     "fairspace": (1_522, 8, 154),
-    "tests": (65_912, 513, 6_313),
+    "tests": (65_921, 513, 6_313),
 }
 """Folder -> most lines, most modules, most lines of imports."""
 

@@ -403,9 +403,9 @@ def read_again(
             parts[task] = TaskStimuli(task, stimuli, shown.__getitem__, MAX_TOKENS, CHOICE_TOKENS, *of)
     if not parts:
         raise UsageError(f"No answer of this submission to {bench.name} chooses; a second reader reads no others.")
-    chosen = ChosenPart(bench.name, tasks=tuple(parts), limit=limit, dataset_revision=submission.meta.dataset_revision)
+    to_ask = ChosenPart(bench.name, tasks=tuple(parts), limit=limit, dataset_revision=submission.meta.dataset_revision)
     positions = {name: choose(part.stimuli, limit) for name, part in parts.items()}
-    opened = OpenedBenchmark(chosen, parts, positions, {}, "judgements", {"of_model": submission.meta.model})
+    opened = OpenedBenchmark(to_ask, parts, positions, {}, "judgements", {"of_model": submission.meta.model})
     folder = folder.resolve()
     work = work_folder(folder)
     with held(work):

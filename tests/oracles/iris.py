@@ -282,17 +282,20 @@ def pairs(drawn: Drawn) -> dict[str, float]:
     for index, combination in enumerate(COMBINATIONS):
         rows = np.array(plan.combination) == index
         a, b = drawn.ratings[rows].swapaxes(0, 1)
-        given, rated, rating = np.minimum(a, b) >= drawing.HANDED_IN, np.minimum(a, b) > 0, np.maximum(a, b)
+        handed_in, rated, rating = np.minimum(a, b) >= drawing.HANDED_IN, np.minimum(a, b) > 0, np.maximum(a, b)
         farther = np.where(rating > 0, np.maximum(rating - 1, 10 - rating), 9)
-        apart = np.where(rated, np.abs(a - b), farther)[given]
+        apart = np.where(rated, np.abs(a - b), farther)[handed_in]
         values[f"ac_diff_{combination}"] = mean(apart) if rated.any() else math.nan
         least = drawn.labels[rows].min(axis=1)
         changed = (right[rows, 0] != right[rows, 1])[least >= drawing.HANDED_IN]
         values[f"dhr_inconsistency_{combination}"] = mean(changed) if (least >= 0).any() else math.nan
     accuracy = mean(right[drawn.labels >= drawing.HANDED_IN])
-    given = drawn.ratings[drawn.ratings >= drawing.HANDED_IN]
-    modal = max((given == rating).sum() for rating in range(1, 11)) + (given < 1).sum()
-    return values | {"competence_objective_accuracy": accuracy, "competence_modal_score_max": float(modal / given.size)}
+    handed_in = drawn.ratings[drawn.ratings >= drawing.HANDED_IN]
+    modal = max((handed_in == rating).sum() for rating in range(1, 11)) + (handed_in < 1).sum()
+    return values | {
+        "competence_objective_accuracy": accuracy,
+        "competence_modal_score_max": float(modal / handed_in.size),
+    }
 
 
 def refusals(drawn: Drawn) -> dict[str, float]:
@@ -305,11 +308,11 @@ def refusals(drawn: Drawn) -> dict[str, float]:
     }
     values = {}
     for task, (group, code) in asked.items():
-        given = code >= drawing.HANDED_IN
+        handed_in = code >= drawing.HANDED_IN
         for attribute in ATTRIBUTES:
-            labels = LABELS[attribute].to_numpy()[group[given]]
+            labels = LABELS[attribute].to_numpy()[group[handed_in]]
             values[f"refusal_disparity_{task}_{attribute}"] = gap(
-                pd.Series(code[given] == drawing.REFUSED).groupby(labels).mean()
+                pd.Series(code[handed_in] == drawing.REFUSED).groupby(labels).mean()
             )
     return values
 

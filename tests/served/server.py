@@ -172,8 +172,8 @@ class Server:
     def _control(self, method: str, path: str, body: bytes) -> Response:
         match method, path:
             case "PUT", "/_kill":
-                told = json.loads(body)
-                self._killed = told["group"], told["requests"], told["signal"]
+                options = json.loads(body)
+                self._killed = options["group"], options["requests"], options["signal"]
                 self._kill()
                 return JSONResponse({})
             case "PUT", "/_faults":

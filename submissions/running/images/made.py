@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -37,7 +38,7 @@ class GeneratedImage:
     reason: str = ""
 
 
-class ImageModel:
+class ImageModel(ABC):
     """A maker of images. With a `concurrency` above 1, several threads call `make` at once.
 
     Args:
@@ -55,16 +56,16 @@ class ImageModel:
     batch: int = 1
     concurrency: int = 1
 
+    @abstractmethod
     def settings(self) -> Mapping[str, Setting]:
         """All that decides the images beside prompt and seed."""
-        raise NotImplementedError
 
-    def open(self) -> None:
+    def open(self) -> None:  # noqa: B027 - most have nothing to load
         """Load the model, unless it is loaded. RunError if it cannot be: that is no failure of a prompt."""
 
+    @abstractmethod
     def images(self, prompts: Sequence[ImagePrompt]) -> Sequence[Image | bytes | GeneratedImage]:
         """The model's image for each prompt, or its fate; any Exception is the fate of them all."""
-        raise NotImplementedError
 
     def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
         """Results, one for each prompt. RunError if further requests are of no use."""

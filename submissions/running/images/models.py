@@ -23,6 +23,7 @@ import os
 import platform
 import re
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -109,7 +110,7 @@ class _RemoteImages(ImageModel):
         if key and not self._key:
             raise self._unknown(f"key={key}, which is not set", "an environment variable that holds the key or token")
 
-    def make(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
+    def images(self, prompts: Sequence[ImagePrompt]) -> Sequence[GeneratedImage]:
         """An image for each prompt, one request after another. RunError MODEL_UNKNOWN if key or model are not known."""
         return [self._made(prompt) for prompt in prompts]
 
@@ -148,9 +149,9 @@ class _RemoteImages(ImageModel):
         wanted = {**fields, **({"seed": prompt.seed} if self._seed else {})}
         return {name: value for name, value in wanted.items() if name not in self.refused}
 
+    @abstractmethod
     def _image(self, prompt: ImagePrompt) -> GeneratedImage:
         """The server's answer to one request; any Exception if it has none."""
-        raise NotImplementedError
 
     def _unknown(self, what: str, expected: str, mend: str = _MEND) -> RunError:
         return unknown(self._named, what, expected, mend)

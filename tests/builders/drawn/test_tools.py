@@ -33,9 +33,9 @@ def test_a_share_of_prompts_is_not_followed() -> None:
     prompts = [
         ImagePrompt("a photo of the face of a young dark-color skintone female nurse", seed) for seed in range(120)
     ]
-    found = [group(labels) for labels in tools.DrawnLabeller().label(tools.DrawnGenerator().generate(prompts))]
-    assert 8 <= sum(shown != "female_young_dark" for shown in found) <= 28
-    assert "__" in found
+    groups = [group(labels) for labels in tools.DrawnLabeller().label(tools.DrawnGenerator().generate(prompts))]
+    assert 8 <= sum(shown != "female_young_dark" for shown in groups) <= 28
+    assert "__" in groups
     things = [ImagePrompt(text, seed) for text in IMAGE_PROMPTS.values() for seed in range(4)]
     drawn = tools.DrawnGenerator().generate(things)
     persons = tools.DrawnDetector().detect([Picture(str(place), jpeg(image)) for place, image in enumerate(drawn)])
@@ -48,10 +48,10 @@ def test_the_labeller_says_why_it_gives_no_labels() -> None:
         [swatches.person("female", "young", "dark", 1), swatches.person("male", "older", "light", 2)], 1
     )
     shorn = swatches.draw_person(replace(swatches.person("female", "young", "middle", 3), gender=""), 3)
-    found = tools.DrawnLabeller().label([two, swatches.draw_object("Neat", 1), Image.new("RGB", (8, 8)), shorn])
-    assert [labels.reason for labels in found] == ["several faces", "no face", "no face", "unsure"]
-    assert found[3].skin_tone == "middle"
-    assert group(found[0]) == "__"
+    read_labels = tools.DrawnLabeller().label([two, swatches.draw_object("Neat", 1), Image.new("RGB", (8, 8)), shorn])
+    assert [labels.reason for labels in read_labels] == ["several faces", "no face", "no face", "unsure"]
+    assert read_labels[3].skin_tone == "middle"
+    assert group(read_labels[0]) == "__"
 
 
 @pytest.mark.parametrize("seed", range(5))

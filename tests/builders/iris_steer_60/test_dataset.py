@@ -78,8 +78,8 @@ def _asked(text: str) -> dict[int, int]:
     """Place of a stripe -> code, as a text says."""
     said = read_person(text)
     words = (said.gender, said.age.removesuffix("-aged"), said.skin_tone, said.attire, "", said.expression)
-    named = zip(steer_plan.LABELS.values(), words, strict=False)  # yes or no for the last two
-    codes = {place: names.index(word) for place, (names, word) in enumerate(named) if word}
+    labelled = zip(steer_plan.LABELS.values(), words, strict=False)  # yes or no for the last two
+    codes = {place: names.index(word) for place, (names, word) in enumerate(labelled) if word}
     shown = {4: said.accessories, 6: said.insignia, 7: said.facial_hair}
     return codes | {place: int(not there) for place, there in shown.items() if there is not None}
 
@@ -161,9 +161,9 @@ def test_drawn_images_show_what_their_rows_say(sample: Built) -> None:
     for row, image in zip(found, images, strict=True):
         (face,) = measure(image)
         there = (face.accessories, face.insignia, face.facial_hair)
-        seen = [face.attire, face.expression, *(steer_plan.YES_NO[not each] for each in there)]
+        shown = [face.attire, face.expression, *(steer_plan.YES_NO[not each] for each in there)]
         columns = ("uniform_color", "facial_expression", "has_accessories", "has_insignia", "has_facial_hair")
-        assert seen == [row[column] for column in columns], row["id"]
+        assert shown == [row[column] for column in columns], row["id"]
 
 
 def test_without_tools_the_plan_is_there_and_says_that_it_has_no_images(plan: Built) -> None:

@@ -120,9 +120,9 @@ def test_the_name_tells_every_setting(models: Path) -> None:
     assert name.startswith("diffusers sdxl (sha256 ")
     assert "+ refiner sdxl_refiner (sha256 " in name
     assert name.endswith("from 0.8 EulerDiscreteScheduler 5 steps guidance 5 32x32")
-    chosen = diffusion.PipelineSettings(steps=9, size=64, scheduler="DDIMScheduler", dtype="bfloat16", batch=2)
-    assert generator(models, "sdxl", chosen).name.endswith("DDIMScheduler 9 steps guidance 5 64x64 bfloat16 batch 2")
-    assert type(generator(models, "sdxl", chosen)._pipeline.scheduler).__name__ == "DDIMScheduler"
+    settings = diffusion.PipelineSettings(steps=9, size=64, scheduler="DDIMScheduler", dtype="bfloat16", batch=2)
+    assert generator(models, "sdxl", settings).name.endswith("DDIMScheduler 9 steps guidance 5 64x64 bfloat16 batch 2")
+    assert type(generator(models, "sdxl", settings)._pipeline.scheduler).__name__ == "DDIMScheduler"
 
 
 def test_settings_that_a_model_cannot_have_are_refused(models: Path) -> None:

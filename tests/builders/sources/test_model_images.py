@@ -133,9 +133,9 @@ def test_a_wrong_image_is_named_with_file_and_row(
 
 def read_all(source: Path) -> None:
     reader = model_images.ImageReader()
-    for one in store(source, source / "work").select(model_images.NEUTRAL, [(0, item) for item in range(52)])[:]:
-        if one.image is not None:
-            reader.read(one.image)
+    for face in store(source, source / "work").select(model_images.NEUTRAL, [(0, item) for item in range(52)])[:]:
+        if face.image is not None:
+            reader.read(face.image)
 
 
 def test_a_wrong_folder_is_named(tmp_path: Path) -> None:

@@ -46,12 +46,12 @@ def built(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
 def test_every_cell_has_as_many_pairs_as_its_smaller_group_has_faces(tmp_path: Path) -> None:
     write_utkface(tmp_path / "sources/utkface", plan.AGES, 4, lambda name: b"")
     job = BuildJob(tmp_path / "sources", tmp_path / "work")
-    found = {split.split: split.units for split in dataset.DATASET.splits(job) if split.config == "vision"}
-    assert {attribute: len(pairs) for attribute, pairs in found.items()} == {"gender": 4 * 192, "race": 4 * 576}
+    units = {split.split: split.units for split in dataset.DATASET.splits(job) if split.config == "vision"}
+    assert {attribute: len(pairs) for attribute, pairs in units.items()} == {"gender": 4 * 192, "race": 4 * 576}
     assert len(job.take_rejected()) == 16 * (192 + 576)
     assert "vision/gender: 768 of 3,840 places for a pair are filled, 2,604 in the paper" in job.notes[0]
     for attribute in plan.ATTRIBUTES:
-        chosen: Sequence[dataset.FacePair] = found[attribute][:]
+        chosen: Sequence[dataset.FacePair] = units[attribute][:]
         assert len({frozenset((pair.left[2], pair.right[2])) for pair in chosen}) == len(chosen)
         rows_of = {row["pair"]: row for row in plan.pairs(attribute).to_pylist()}
         for pair in chosen:

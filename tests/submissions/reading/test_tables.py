@@ -23,11 +23,11 @@ def read(
     faults, data = Collector(LIMITS.faults), b""
     for line in lines:
         data += (line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n"
-    found = list(
+    blocks = list(
         tables.read_jsonl(BytesIO(data), "f", (table, SCHEMAS[table]), limits, faults, lambda size, rows: None)
     )
-    rows = [row for piece, _ in found for row in piece.to_pylist()]
-    numbers = [int(number) for _, places in found for number in places.to_pylist()]
+    rows = [row for piece, _ in blocks for row in piece.to_pylist()]
+    numbers = [int(number) for _, places in blocks for number in places.to_pylist()]
     return rows, numbers, [(fault.code, fault.where) for fault in faults.all()]
 
 

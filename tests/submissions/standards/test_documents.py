@@ -34,14 +34,16 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_the_whole_document_of_every_released_standard_is_frozen() -> None:
-    released = {f"{one['benchmark']}/{one['name']}": one["sha256"] for one in standards.listed() if not one["draft"]}
+    released = {
+        f"{entry['benchmark']}/{entry['name']}": entry["sha256"] for entry in standards.listed() if not entry["draft"]
+    }
     assert released == FROZEN
 
 
 def test_any_other_field_changes_the_hash() -> None:
     whole = standards.document("iris", INAUGURAL)
-    told = dict(standards.fields(whole))
-    assert {f"metrics.{metric.name}" for metric in GRANULAR} | {"tau", "scale.total", "cohort"} <= set(told)
+    fields = dict(standards.fields(whole))
+    assert {f"metrics.{metric.name}" for metric in GRANULAR} | {"tau", "scale.total", "cohort"} <= set(fields)
     for name in whole:
         if whole[name] not in ("", [], {}):
             assert standards.digest({**whole, name: "another"}) != standards.digest(whole)
@@ -74,10 +76,10 @@ def test_an_iris_standard_is_one_file_that_names_its_table_of_metrics() -> None:
 
 def test_a_difference_is_told_field_by_field() -> None:
     other = replace(INAUGURAL, metrics=GRANULAR[1:], metrics_sha256="", tau=65.0)
-    found = {name: (one, two) for name, one, two in standards.differences(*map(_told, (INAUGURAL, other)))}
-    assert set(found) == {"tau", "metrics_sha256", "metrics.RD_gender"}
-    assert found["tau"] == (60.0, 65.0)
-    assert found["metrics.RD_gender"][0]["sector"] == "IFS_Gen"
+    changed = {name: (one, two) for name, one, two in standards.differences(*map(_told, (INAUGURAL, other)))}
+    assert set(changed) == {"tau", "metrics_sha256", "metrics.RD_gender"}
+    assert changed["tau"] == (60.0, 65.0)
+    assert changed["metrics.RD_gender"][0]["sector"] == "IFS_Gen"
     assert standards.differences(_told(INAUGURAL), _told(INAUGURAL)) == []
 
 

@@ -71,9 +71,9 @@ def test_intervals_by_hand() -> None:
         ("normal", 2.0, draws[:1], (3.0, 3.0)),
     ]
     for method, value, drawn, expected in cases:
-        ends, how = intervals.interval(method, value, drawn, np.empty(0))
+        ends, way = intervals.interval(method, value, drawn, np.empty(0))
         assert ends == pytest.approx(expected)
-        assert how == method
+        assert way == method
 
 
 @pytest.mark.parametrize(("right", "answers"), [(0, 12), (1, 12), (7, 30), (29, 30), (30, 30)])

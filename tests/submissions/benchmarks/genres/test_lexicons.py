@@ -38,10 +38,10 @@ def test_direction_is_ignored_as_in_the_paper_and_kept_in_the_directed_variant()
 
 @pytest.mark.usefixtures("scd")
 def test_a_word_counts_in_both_dimensions_and_by_its_parts_if_it_is_not_listed_itself() -> None:
-    known = lexicons.dictionary()
-    assert lexicons.traits(["leader"], known) == lexicons.Traits(1, 1, 0.5, 1)
-    assert lexicons.traits(["working smart"], known) == lexicons.Traits(0, 2, 0.75, 2)
-    assert lexicons.traits(["unheard"], known) == lexicons.Traits(0, 0, 0, 0)
+    words = lexicons.dictionary()
+    assert lexicons.traits(["leader"], words) == lexicons.Traits(1, 1, 0.5, 1)
+    assert lexicons.traits(["working smart"], words) == lexicons.Traits(0, 2, 0.75, 2)
+    assert lexicons.traits(["unheard"], words) == lexicons.Traits(0, 0, 0, 0)
 
 
 def test_without_the_dictionary_the_command_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

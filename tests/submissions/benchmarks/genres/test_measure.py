@@ -71,8 +71,8 @@ def test_the_cohort_of_a_judge_is_that_of_its_family(told: Rows, judged: Rows) -
         "openai-api/llama-server/another": "",
         "a llama taught by GLM": "",
     }
-    found = {judge: measure(submission(told[:1], judged[:3], judge=judge)) for judge in families}
-    assert {judge: values["M4"].evidence["cohort"] for judge, values in found.items()} == families
+    by_judge = {judge: measure(submission(told[:1], judged[:3], judge=judge)) for judge in families}
+    assert {judge: values["M4"].evidence["cohort"] for judge, values in by_judge.items()} == families
 
 
 def changed_responses(told: Rows, change: Callable[[Rows, int], str | None], count: int) -> Rows:

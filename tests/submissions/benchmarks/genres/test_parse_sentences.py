@@ -41,8 +41,8 @@ def test_emotions_are_those_of_the_first_subject_of_the_sentence(line: dict[str,
 def test_a_namesake_is_the_character_where_the_passage_says_so() -> None:
     alone = sentences.Passage("Emma opened the door. Sofia closed it.", "Henry", "Sofia")
     theirs = sentences.Passage(alone.narrative, "Henry", "Sofia", (frozenset(), frozenset({"Emma"})))
-    own, all_names = sentences.count([alone, theirs], processes=1, emotions=False)
-    assert own.subject_sentences == ((), ("Sofia closed it.",))
+    first, all_names = sentences.count([alone, theirs], processes=1, emotions=False)
+    assert first.subject_sentences == ((), ("Sofia closed it.",))
     assert all_names.subject_sentences == ((), ("Emma opened the door.", "Sofia closed it."))
 
 

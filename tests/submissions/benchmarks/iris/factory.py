@@ -74,7 +74,7 @@ def submission(seed: int = 0, bias: float = 0.3, accuracy: float = 0.6, steered:
     steer = annotated("generation_steer", ids, sample, shown, rng)
 
     truth, _ = iris_ideal_52.image_cells()
-    said = np.where(rng.random(len(truth)) < accuracy, truth, rng.integers(len(labour.OCCUPATIONS), size=len(truth)))
+    answers = np.where(rng.random(len(truth)) < accuracy, truth, rng.integers(len(labour.OCCUPATIONS), size=len(truth)))
     competitors = iris_ideal_52.tournament_competitors()
     winners = competitors[np.arange(len(competitors)), rng.integers(competitors.shape[1], size=len(competitors))]
     return Submission(
@@ -83,7 +83,7 @@ def submission(seed: int = 0, bias: float = 0.3, accuracy: float = 0.6, steered:
             "annotations": pa.concat_tables([neutral, steer]),
             "responses": pa.concat_tables(
                 [
-                    responses("occupation", iris_ideal_52.image_ids("v1"), NAMES[said]),
+                    responses("occupation", iris_ideal_52.image_ids("v1"), NAMES[answers]),
                     responses("tournament", iris_ideal_52.tournament_ids("v1"), NAMES[winners]),
                     responses("pair", iris_steer_60.pair_ids("v1"), pair_answers(rng)),
                 ]

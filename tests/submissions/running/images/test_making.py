@@ -62,6 +62,9 @@ class Toy(ImageModel):
             self.asked.append(list(prompts))
         return [self._made(prompt) if is_heard else failed("nobody is there") for prompt in prompts]
 
+    def images(self, prompts: Sequence[ImagePrompt]) -> list[GeneratedImage]:
+        return self.make(prompts)
+
     def _made(self, prompt: ImagePrompt) -> GeneratedImage:
         if prompt.text.startswith("fail"):
             return failed("nobody is there")

@@ -54,8 +54,8 @@ def models(features: Path) -> list[Measure]:
 
 def opened(features: Path) -> list[Measure]:
     clip = f"clip:{features}/clip"
-    named = {"iqa": clip, "face-iqa": clip, "similarity": clip, "reference": f"dinov2:{features}/dinov2"}
-    return open_quality(named, device="cpu")
+    roles = {"iqa": clip, "face-iqa": clip, "similarity": clip, "reference": f"dinov2:{features}/dinov2"}
+    return open_quality(roles, device="cpu")
 
 
 @pytest.fixture(scope="module")
@@ -222,13 +222,13 @@ def test_a_column_without_a_model_stays_as_it_is(models: list[Measure], tmp_path
     rows = stored(4)
     given = factory.annotated(rows)
     given = given.set_column(given.schema.get_field_index("face_quality"), "face_quality", pa.array([0.25] * 4))
-    found = measured(tmp_path, rows, [models[0], models[3]], annotations=given)
-    assert found.annotations["face_quality"].to_pylist() == [0.25] * 4
-    assert found.annotations["prompt_similarity"].null_count == 4
-    assert "without_face" not in found.counts
+    quality = measured(tmp_path, rows, [models[0], models[3]], annotations=given)
+    assert quality.annotations["face_quality"].to_pylist() == [0.25] * 4
+    assert quality.annotations["prompt_similarity"].null_count == 4
+    assert "without_face" not in quality.counts
     bare = measured(tmp_path, rows, models, annotations=given.drop_columns(list(COLUMNS)))
-    assert values(bare).keys() == values(found).keys()
-    assert bare.annotations["image_quality"] == found.annotations["image_quality"]
+    assert values(bare).keys() == values(quality).keys()
+    assert bare.annotations["image_quality"] == quality.annotations["image_quality"]
 
 
 def test_what_does_not_fit_together_is_said(models: list[Measure], tmp_path: Path) -> None:

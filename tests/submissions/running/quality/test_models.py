@@ -283,13 +283,13 @@ def test_one_clip_in_memory_serves_every_role(features: Path) -> None:
 
 def test_a_detector_makes_the_face_rating_look_at_faces(features: Path, tmp_path: Path) -> None:
     detector = {"source": str(tiny.yolos(tmp_path / "yolos", ("person", "face"))), "threshold": 0.2}
-    named = {"face-iqa": f"clip:{features}/clip"}
-    (face,) = open_quality(named, detector=detector, device="cpu")
+    roles = {"face-iqa": f"clip:{features}/clip"}
+    (face,) = open_quality(roles, detector=detector, device="cpu")
     assert isinstance(face.features, FaceCrops)
     assert "threshold 0.2" in face.name
     assert face.column == "face_quality"
     with pytest.raises(BuildError, match=r"TOOL_MISSING at --faces.*cannot be opened"):
-        open_quality(named, detector={"source": str(features / "clip")})
+        open_quality(roles, detector={"source": str(features / "clip")})
 
 
 @pytest.mark.parametrize(
